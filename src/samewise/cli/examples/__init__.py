@@ -1,0 +1,1 @@
+"""What `samewise init` copies; the rows are made by `samewise.cli.example`."""

@@ -1,0 +1,214 @@
+"""Commands that only look: validate, status, history, schema."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from samewise.cli.output import moment, number, print_error, print_json, print_table, say, styled
+from samewise.core.errors import SpecError, UsageError
+from samewise.core.records import RunStatus
+from samewise.core.windows import instant_text
+from samewise.run.job import Job
+from samewise.run.pipeline import due
+from samewise.state import attempts, receipts, runs, watermarks
+from samewise.state.store import Store
+from samewise.wiring.project import Project, open_project
+
+
+def validate_project(folder: Path, env: str | None, *, as_json: bool) -> int:
+    """Say that everything is right, or everything that is not."""
+    try:
+        with open_project(folder, env=env) as project:
+            names = list(project.pipelines)
+            name = project.name
+    except SpecError as error:
+        if not as_json:
+            print_error(error)
+            return error.exit_code
+        problems = [{"file": p.file, "line": p.line, "message": p.message} for p in error.problems]
+        print_json({"schema_version": 1, "valid": False, "problems": problems})
+        return error.exit_code
+    if as_json:
+        print_json({"schema_version": 1, "valid": True, "problems": [], "project": name, "pipelines": names})
+    else:
+        say(f"{name}: {len(names)} pipeline{'' if len(names) == 1 else 's'}, no problem: {', '.join(names)}")
+    return 0
+
+
+def show_status(folder: Path, env: str | None, pipeline: str | None, *, as_json: bool) -> int:
+    """Where each pipeline stands; or, for one, each of its windows."""
+    with open_project(folder, env=env) as project:
+        names = project.pipelines if pipeline is None else [pipeline]
+        tasks = [_task_status(project, job) for name in names for job in project.graph(name).jobs]
+        if as_json:
+            print_json({"schema_version": 1, "project": project.name, "tasks": tasks})
+        elif pipeline is None:
+            _show_tasks(tasks)
+        else:
+            for task in tasks:
+                _show_windows(task)
+    return 0
+
+
+def _task_status(project: Project, job: Job) -> dict[str, Any]:
+    store = project.known_store
+    now = datetime.now(UTC) if store is None else store.now()
+    loaded = {} if store is None else receipts.latest_all(store, job.pipeline, job.task)
+    unfinished = set() if store is None else runs.open_windows(store, job.pipeline, job.task)
+    last = [] if store is None else runs.history(store, job.pipeline, job.task, limit=1)
+    mark = None if store is None else watermarks.current(store, job.pipeline, job.task)
+    waiting = [] if job.grid is None else [w for w in due(job, store, now=now) if w not in unfinished]
+    windows = [
+        {
+            "window": job.label(receipt.window),
+            "state": "unfinished" if receipt.window in unfinished else "loaded",
+            "generation": receipt.generation,
+            "rows": None if receipt.measures is None else receipt.measures.rows,
+            "sums": {} if receipt.measures is None else dict(receipt.measures.sums),
+            "content_hash": None if receipt.measures is None else receipt.measures.content_hash,
+            "target_version": receipt.target_version,
+            "landed_at": moment(receipt.landed_at),
+            "definition_changed": receipt.definition != job.definition,
+            "receipt_lost": receipt.measures is None,
+        }
+        for receipt in sorted(loaded.values(), key=lambda r: r.window)
+    ]
+    known = {w["window"] for w in windows}
+    windows += [
+        {"window": job.label(w), "state": "unfinished"}
+        for w in sorted(unfinished)
+        if job.label(w) not in known
+    ]
+    windows += [{"window": job.label(w), "state": "due"} for w in waiting if job.label(w) not in known]
+    return {
+        "pipeline": job.pipeline,
+        "task": job.task,
+        "target": job.target.key,
+        "loaded": len(loaded),
+        "due": len(waiting),
+        "unfinished": len(unfinished),
+        "watermark": None if mark is None else instant_text(mark),
+        "last_run": _last_run(last[0]) if last else None,
+        "windows": windows,
+    }
+
+
+def _last_run(run: Any) -> dict[str, Any]:
+    return {
+        "status": run.status.value,
+        "point": run.point.value,
+        "at": moment(run.closed_at or run.planned_at),
+        "error": run.error,
+    }
+
+
+def _show_tasks(tasks: list[dict[str, Any]]) -> None:
+    rows = []
+    for task in tasks:
+        name = task["pipeline"] if task["task"] == "load" else f"{task['pipeline']}/{task['task']}"
+        last = task["last_run"]
+        told = "never run" if last is None else f"{last['status']} {last['at']}"
+        rows.append((name, task["loaded"], task["due"], task["unfinished"], task["watermark"], told))
+    print_table(("pipeline", "loaded", "due", "unfinished", "watermark", "last run"), rows, right=(1, 2, 3))
+
+
+def _show_windows(task: dict[str, Any]) -> None:
+    say(styled(f"{task['pipeline']}/{task['task']} -> {task['target']}", "bold"))
+    say(f"watermark {task['watermark'] or '-'}")
+    rows = []
+    for window in task["windows"]:
+        notes = [
+            text
+            for key, text in (("definition_changed", "older definition"), ("receipt_lost", "receipt lost"))
+            if window.get(key)
+        ]
+        rows.append(
+            (
+                window["window"],
+                window["state"],
+                number(window.get("rows")) if "rows" in window else "",
+                window.get("generation"),
+                window.get("target_version"),
+                window.get("landed_at"),
+                ", ".join(notes),
+            )
+        )
+    print_table(("window", "state", "rows", "gen", "version", "landed", ""), rows, right=(2, 3, 4))
+
+
+def show_history(folder: Path, env: str | None, pipeline: str, limit: int, *, as_json: bool) -> int:
+    """Runs, newest first, with their attempts."""
+    with open_project(folder, env=env) as project:
+        project.loaded.pipeline(pipeline)
+        store = project.known_store
+        found = [] if store is None else runs.history(store, pipeline, limit=limit)
+        labels = {job.task: job for job in project.graph(pipeline).jobs}
+        entries = [_history_entry(store, run, labels.get(run.task)) for run in found if store is not None]
+        if as_json:
+            print_json({"schema_version": 1, "pipeline": pipeline, "runs": entries})
+        elif not entries:
+            say(f"{pipeline}: nothing has run yet")
+        else:
+            _show_history(entries)
+    return 0
+
+
+def _history_entry(store: Store, run: Any, job: Job | None) -> dict[str, Any]:
+    tries = attempts.of_run(store, run.run_id)
+    return {
+        "task": run.task,
+        "window": run.window.key if job is None else job.label(run.window),
+        "generation": run.generation,
+        "run_id": run.run_id,
+        "status": run.status.value,
+        "point": run.point.value,
+        "planned_at": moment(run.planned_at),
+        "closed_at": moment(run.closed_at),
+        "forced": run.forced,
+        "error": run.error,
+        "attempts": [
+            {
+                "number": a.number,
+                "status": a.status.value,
+                "started_at": moment(a.started_at),
+                "ended_at": moment(a.ended_at),
+                "host": a.host,
+                "pid": a.pid,
+                "error_code": a.error_code,
+                "error": a.error_message,
+            }
+            for a in tries
+        ],
+    }
+
+
+def _show_history(entries: list[dict[str, Any]]) -> None:
+    rows = []
+    for entry in entries:
+        status = entry["status"]
+        if status == RunStatus.OPEN:
+            status = f"unfinished at {entry['point']}"
+        rows.append(
+            (entry["planned_at"], entry["window"], entry["generation"], len(entry["attempts"]), status)
+        )
+    print_table(("planned", "window", "gen", "attempts", "status"), rows, right=(2, 3))
+    for entry in entries:
+        for attempt in entry["attempts"]:
+            if attempt["status"] not in ("succeeded", "running"):
+                cause = (attempt["error"] or "the process was gone").partition("\n")[0]
+                say(
+                    f"  {entry['window']} gen {entry['generation']} attempt {attempt['number']}: {attempt['status']}: {cause}"
+                )
+
+
+def show_schema(of: str) -> int:
+    """A JSON Schema for editors."""
+    from samewise.spec.json_schema import pipeline_json_schema, project_json_schema
+
+    schemas = {"pipeline": pipeline_json_schema, "project": project_json_schema}
+    if of not in schemas:
+        raise UsageError(f"there is no schema of {of!r}", next_step="samewise schema pipeline, or project")
+    print_json(schemas[of]())
+    return 0

@@ -1,0 +1,163 @@
+"""The command line. Each command imports what it needs, so that those without Spark answer at once."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from samewise.cli import guard
+from samewise.core.errors import UsageError
+
+app = typer.Typer(
+    name="samewise",
+    help="Idempotent data pipelines on Spark: run, retry, rerun, backfill and replay, always the same table.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Folder = Annotated[Path, typer.Option("--project", help="The project's folder; found upwards from here.")]
+Env = Annotated[str | None, typer.Option("--env", help="Lay this section of `envs:` over the settings.")]
+Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else there.")]
+Pipeline = Annotated[str, typer.Argument(metavar="PIPELINE")]
+MaybePipeline = Annotated[str | None, typer.Argument(metavar="[PIPELINE]")]
+HERE = Path()
+
+
+@app.command()
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="[DIR]")] = HERE,
+    example: Annotated[str, typer.Option(help="Which example to start from.")] = "orders",
+    json: Json = False,
+) -> None:
+    """Make a project that runs as it is, with sample data."""
+    from samewise.cli.setup import init_project
+
+    guard.answer(lambda: init_project(folder, example, as_json=json), as_json=json)
+
+
+@app.command()
+def validate(project: Folder = HERE, env: Env = None, json: Json = False) -> None:
+    """Find every problem in every file, each with its place."""
+    from samewise.cli.look import validate_project
+
+    guard.answer(lambda: validate_project(project, env, as_json=json), as_json=json)
+
+
+@app.command()
+def run(
+    pipeline: Pipeline,
+    window: Annotated[
+        str | None, typer.Option(help="2026-04-25, 2026-04-25T13, or START/END in ISO 8601.")
+    ] = None,
+    start: Annotated[str | None, typer.Option("--from", help="First window.")] = None,
+    end: Annotated[str | None, typer.Option("--to", help="End of the last window; not included.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done; do nothing.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Load again even if nothing changed.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait for another run of the same window.")] = False,
+    project: Folder = HERE,
+    env: Env = None,
+    json: Json = False,
+) -> None:
+    """Load every due window, or those that are asked for."""
+    from samewise.cli.run import Request, plan_pipeline, run_pipeline
+
+    request = Request(project, env, pipeline, window, start, end, force, wait)
+    act = plan_pipeline if dry_run else run_pipeline
+    guard.answer(lambda: act(request, as_json=json), as_json=json, pipeline=pipeline)
+
+
+@app.command()
+def status(
+    pipeline: MaybePipeline = None, project: Folder = HERE, env: Env = None, json: Json = False
+) -> None:
+    """How far each pipeline has come; with a name, each of its windows."""
+    from samewise.cli.look import show_status
+
+    guard.answer(lambda: show_status(project, env, pipeline, as_json=json), as_json=json)
+
+
+@app.command()
+def history(
+    pipeline: Pipeline,
+    limit: Annotated[int, typer.Option(min=1, help="How many runs to show.")] = 20,
+    project: Folder = HERE,
+    env: Env = None,
+    json: Json = False,
+) -> None:
+    """Every run, newest first, with each attempt and its cause."""
+    from samewise.cli.look import show_history
+
+    guard.answer(lambda: show_history(project, env, pipeline, limit, as_json=json), as_json=json)
+
+
+@app.command()
+def recover(
+    pipeline: MaybePipeline = None,
+    adopt: Annotated[
+        bool, typer.Option("--adopt", help="Take over targets that belong to another state store.")
+    ] = False,
+    project: Folder = HERE,
+    env: Env = None,
+    json: Json = False,
+) -> None:
+    """Rebuild the state store from what the targets hold."""
+    from samewise.cli.setup import recover_state
+
+    guard.answer(lambda: recover_state(project, env, pipeline, adopt=adopt, as_json=json), as_json=json)
+
+
+@app.command()
+def doctor(
+    fetch_jars: Annotated[bool, typer.Option("--fetch-jars", help="Fetch the missing jars now.")] = False,
+    project: Folder = HERE,
+    env: Env = None,
+    json: Json = False,
+) -> None:
+    """Say what is missing on this machine, and the command that mends it."""
+    from samewise.cli.setup import examine
+
+    guard.answer(lambda: examine(project, env, fetch=fetch_jars, as_json=json), as_json=json)
+
+
+@app.command()
+def schema(
+    of: Annotated[str, typer.Argument(metavar="pipeline|project")] = "pipeline",
+) -> None:
+    """Print the JSON Schema of a file, so that an editor can complete it."""
+    from samewise.cli.look import show_schema
+
+    guard.answer(lambda: show_schema(of), as_json=False)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from samewise import __version__
+
+        typer.echo(f"samewise {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Idempotent data pipelines on Spark."""
+
+
+def main() -> None:
+    """The entry point of the `samewise` command."""
+    try:
+        app()
+    except UsageError as error:
+        from samewise.cli.output import print_error
+
+        print_error(error)
+        sys.exit(error.exit_code)

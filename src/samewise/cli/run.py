@@ -1,0 +1,170 @@
+"""`samewise run`, and what it would do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from samewise.cli.output import moment, number, print_error, print_json, print_table, say
+from samewise.cli.progress import Progress
+from samewise.core.windows import instant_text
+from samewise.run.planning import Plan
+from samewise.run.results import SCHEMA_VERSION, RunResult, Status, error_json
+from samewise.wiring.project import Project, Unplanned, open_project
+
+_SHOWN = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What was asked for on the command line."""
+
+    project: Path
+    env: str | None
+    pipeline: str
+    window: str | None
+    start: str | None
+    end: str | None
+    force: bool
+    wait: bool
+
+
+def run_pipeline(request: Request, *, as_json: bool) -> int:
+    """Run, with progress on stderr and the result on stdout."""
+    with open_project(request.project, env=request.env) as project:
+        with Progress(project.graph(request.pipeline).jobs, quiet=as_json) as progress:
+            project.listen(progress)
+            result = project.run(
+                request.pipeline,
+                window=request.window,
+                start=request.start,
+                end=request.end,
+                force=request.force,
+                wait=request.wait,
+            )
+        if as_json:
+            print_json(_redacted(project, result.to_json()))
+        else:
+            _show_result(project, result)
+    return result.exit_code
+
+
+def plan_pipeline(request: Request, *, as_json: bool) -> int:
+    """Show the windows, what each would read and replace, and the steps. No Spark, nothing written."""
+    with open_project(request.project, env=request.env) as project:
+        plans = project.plan(
+            request.pipeline,
+            window=request.window,
+            start=request.start,
+            end=request.end,
+            force=request.force,
+        )
+        if as_json:
+            print_json(_redacted(project, _plans_json(request.pipeline, plans)))
+        else:
+            _show_plans(request.pipeline, plans)
+    return 0
+
+
+def _show_result(project: Project, result: RunResult) -> None:
+    failed = [window for window in result.windows if window.error is not None]
+    for window in failed:
+        assert window.error is not None
+        window.error.message = project.loaded.secrets.redact(window.error.message)
+        print_error(window.error)
+    counts = [
+        f"{sum(w.status is status for w in result.windows)} {status.value}"
+        for status in Status
+        if any(w.status is status for w in result.windows)
+    ]
+    rows = sum(window.rows_written or 0 for window in result.windows)
+    what = ", ".join(counts) if counts else "nothing is due"
+    say(f"{result.pipeline}: {what}; {number(rows)} rows written")
+    if result.watermark_after is not None:
+        say(f"  watermark: {moment(result.watermark_after)}")
+
+
+def _show_plans(pipeline: str, plans: Sequence[Plan | Unplanned]) -> None:
+    if not plans:
+        say(f"{pipeline}: nothing is due")
+        return
+    rows = []
+    for plan in plans[:_SHOWN]:
+        if isinstance(plan, Unplanned):
+            rows.append((_name(plan), "-", "cannot run yet", plan.error.message))
+            continue
+        why = "unchanged" if plan.reason is None else plan.reason.value
+        rows.append((_name(plan), str(plan.generation), why, plan.inputs.source.summary))
+    print_table(("window", "gen", "why", "reads"), rows)
+    if len(plans) > _SHOWN:
+        say(f"… and {len(plans) - _SHOWN} more")
+    shown: set[str] = set()
+    for plan in plans:
+        if isinstance(plan, Plan) and plan.job.task not in shown:
+            shown.add(plan.job.task)
+            say()
+            say(f"{plan.job.name}")
+            say(f"  target:    {plan.job.target.key}")
+            say(f"  replaces:  {_predicate(plan)}")
+            say(f"  steps:     {', '.join(step.value.replace('_', ' ') for step in plan.steps)}")
+    if any(isinstance(plan, Plan) and plan.span is not None for plan in plans[1:]):
+        say("  (the predicate is that of the first window)")
+
+
+def _name(plan: Plan | Unplanned) -> str:
+    label = plan.job.label(plan.window)
+    return label if plan.job.task == "load" else f"{plan.job.task} {label}"
+
+
+def _predicate(plan: Plan) -> str:
+    if plan.job.replaces_all:
+        return "the whole table"
+    if plan.span is None:
+        return f"the window's rows by {plan.job.window_column}; its type is known at the first run"
+    return plan.span.sql
+
+
+def _plans_json(pipeline: str, plans: Sequence[Plan | Unplanned]) -> dict[str, Any]:
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "pipeline": pipeline,
+        "status": Status.PLANNED.value,
+        "windows": [_plan_json(plan) for plan in plans],
+        "watermark": None,
+        "error": None,
+    }
+
+
+def _plan_json(plan: Plan | Unplanned) -> dict[str, Any]:
+    full = plan.window.is_full
+    common = {
+        "task": plan.job.task,
+        "window": plan.job.label(plan.window),
+        "start": None if full else instant_text(plan.window.start),
+        "end": None if full else instant_text(plan.window.end),
+    }
+    if isinstance(plan, Unplanned):
+        return {**common, "status": "refused", "error": error_json(plan.error)}
+    return {
+        **common,
+        "status": "unchanged" if plan.reason is None else "planned",
+        "reason": None if plan.reason is None else plan.reason.value,
+        "generation": plan.generation,
+        "reads": plan.inputs.source.summary,
+        "pins": dict(plan.inputs.source.details),
+        "inputs": {name: pins.summary for name, pins in plan.inputs.tables.items()},
+        "target": plan.job.target.key,
+        "target_version": None if plan.base_version < 0 else plan.base_version,
+        "replaces": _predicate(plan),
+        "steps": [step.value for step in plan.steps],
+        "error": None,
+    }
+
+
+def _redacted(project: Project, value: dict[str, Any]) -> dict[str, Any]:
+    import json
+
+    redacted: dict[str, Any] = json.loads(project.loaded.secrets.redact(json.dumps(value, default=str)))
+    return redacted

@@ -1,0 +1,115 @@
+"""The plug points: what a source and a target must be able to do. No base class, no registry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from samewise.core.errors import SamewiseError
+from samewise.core.measures import Measures
+from samewise.core.records import Landed, Owner, Pins, RunRecord, Stamp, TargetCommit
+from samewise.core.schema import Schema
+from samewise.core.sql import Span
+from samewise.core.windows import Window
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class Spark(Protocol):
+    """A Spark session on demand: the first call may take seconds, later ones give the same session."""
+
+    def __call__(self) -> SparkSession: ...
+
+    @property
+    def started(self) -> bool:
+        """False until the first call, so that work which needs no Spark can stay without it."""
+
+
+class Source(Protocol):
+    """Where rows come from."""
+
+    def pin(self, window: Window) -> Pins:
+        """Fix what this window reads. Raises `Refused` where there is nothing that can be read.
+
+        Reads names and sizes, never rows, and does without Spark wherever it can.
+        """
+
+    def check(self, pins: Pins) -> None:
+        """Raise `PinsGone` if what was pinned has changed or vanished. Cheap; called before and after a read."""
+
+    def schema(self, pins: Pins) -> Schema:
+        """The schema that the pinned data has. Raises `Refused` where it is not the declared one."""
+
+    def read(self, pins: Pins, window: Window) -> DataFrame:
+        """Exactly the pinned rows, lazily. A malformed row never becomes a NULL."""
+
+    def explain_failure(self, error: Exception, pins: Pins) -> SamewiseError | None:
+        """What a failure of Spark means, where it is this source's data that caused it; None elsewhere."""
+
+    def malformed(self, pins: Pins) -> DataFrame | None:
+        """The rows that `read` left out, for the quarantine; None where it leaves out none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A target as it is now."""
+
+    version: int
+    schema: Schema
+    owner: Owner | None
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One atomic publication."""
+
+    span: Span | None
+    """The rows that are replaced; None replaces the whole table."""
+    partition_by: Sequence[str]
+    keep: bool = False
+    """Record the commit and leave every row as it is (`on_empty: keep`)."""
+
+
+class Target(Protocol):
+    """Where rows go. Everything here is safe to call again."""
+
+    @property
+    def key(self) -> str:
+        """The same for the same table, however it is written: names the lease and the owner."""
+
+    def head(self) -> Head | None:
+        """The target as it is now; None if it does not exist yet."""
+
+    def generation(self, app_id: str) -> int:
+        """The highest generation that the target has seen for this token; 0 for none."""
+
+    def commits(self, since: int) -> Sequence[TargetCommit] | None:
+        """Commits after version `since`, oldest first; None if the log does not reach back that far."""
+
+    def known_commits(self) -> Sequence[TargetCommit]:
+        """Every commit that the log still tells about, oldest first."""
+
+    def landed(self, run: RunRecord) -> Landed:
+        """Whether this run's commit is in the target: `mine`, `superseded` or `absent`."""
+
+    def prepare(self, schema: Schema, owner: Owner, partition_by: Sequence[str]) -> None:
+        """Create the table, or claim one that nobody owns. Raises `ForeignTarget` for someone else's."""
+
+    def adopt(self, owner: Owner) -> None:
+        """Make `owner` the owner, whoever it was before."""
+
+    def publish(self, rows: DataFrame, write: Write, stamp: Stamp) -> None:
+        """Publish `rows` in one atomic commit that carries `stamp`.
+
+        A second call with the same or a lower generation changes nothing. Raises `Refused` for rows
+        outside the span, `Conflict` where another commit came first, `MayHaveLanded` where the
+        answer was lost.
+        """
+
+    def burn(self, stamp: Stamp) -> None:
+        """Record the stamp's token in an empty commit, so that a late commit with it is refused."""
+
+    def measure(self, span: Span | None, version: int) -> Measures:
+        """Measure the rows of `span` as they were at `version`."""

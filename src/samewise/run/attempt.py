@@ -1,0 +1,261 @@
+"""One try at a run: it asks the protocol what comes next, and does it, until there is nothing left."""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from samewise.core import failpoints
+from samewise.core.errors import Conflict, MayHaveLanded, Refused, Superseded
+from samewise.core.failpoints import Failpoint
+from samewise.core.measures import measure_expressions
+from samewise.core.ports import Source, Write
+from samewise.core.records import Answer, Landed, Pins, Point, RunRecord, RunStatus, Stamp
+from samewise.core.sql import literal
+from samewise.plan.drift import contract_id
+from samewise.plan.grid import contiguous_end
+from samewise.plan.protocol import Progress, Step, next_step
+from samewise.plan.spans import WINDOW_COLUMN
+from samewise.run import staging
+from samewise.run.check import check_contract, check_result, result_span
+from samewise.run.events import Listener, StepBegan
+from samewise.run.job import Job
+from samewise.run.observe import observed
+from samewise.run.quarantine import keep_only, set_aside
+from samewise.run.receipt import Gathered, landed_contract, landed_receipt
+from samewise.run.transform import Context, refuse_clocks
+from samewise.run.verify import check_manifest, manifest_sums, measure_staged, source_expressions
+from samewise.state import attempts, contracts, runs
+from samewise.state.attempts import AttemptStatus
+from samewise.state.checkpoint import checkpoint
+from samewise.state.contracts import Contract
+from samewise.state.heartbeat import Heartbeat
+from samewise.state.leases import Lease
+from samewise.state.store import Store
+from samewise.storage.frames import schema_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_CONFLICT_TRIES = 12
+_ORDER = list(Point)
+
+
+@dataclass(slots=True)
+class Attempt:
+    """The mutable middle of a run. What it learns is never trusted by another attempt."""
+
+    job: Job
+    run: RunRecord
+    store: Store
+    lease: Lease
+    heartbeat: Heartbeat
+    attempt_id: str
+    number: int
+    emit: Listener
+
+    _point: Point = field(init=False)
+    _own: bool = field(init=False, default=False)
+    _rows: DataFrame | None = field(init=False, default=None)
+    _staged: staging.Staged | None = field(init=False, default=None)
+    _gathered: Gathered = field(init=False, default_factory=Gathered)
+
+    def __post_init__(self) -> None:
+        # What an earlier attempt prepared is of no use to this one; what it may have committed is.
+        late = _ORDER.index(self.run.point) >= _ORDER.index(Point.COMMITTING)
+        self._point = self.run.point if late else Point.PLANNED
+
+    def drive(self) -> None:
+        """Take the run to its end, from wherever it is. Raises what stopped it."""
+        while True:
+            landed = Landed(Answer.ABSENT)
+            if self._point is Point.COMMITTING:
+                landed = self.job.target.landed(self.run)
+            step = next_step(Progress(self._point, self._own, self.job.stages), landed.answer)
+            self.emit(StepBegan(self.job.task, self.run.window, step, self.number))
+            match step:
+                case Step.CHECK:
+                    self._check()
+                case Step.STAGE:
+                    self._stage()
+                case Step.VERIFY:
+                    self._verify()
+                case Step.COMMIT:
+                    self._commit()
+                case Step.CHECKPOINT:
+                    self._checkpoint(landed)
+                case Step.DELIVER:
+                    self._advance(Point.DELIVERED)
+                    failpoints.reach(Failpoint.DELIVERED)
+                case Step.CLEAN_UP:
+                    return self._clean_up()
+                case Step.GIVE_WAY:
+                    raise Superseded("a newer run of this window has landed", kept="the newer rows stand")
+
+    def _check(self) -> None:
+        """Decide about every shape: the source's, the result's, the target's. No row moves."""
+        job, run = self.job, self.run
+        self._check_pins()
+        found = job.source.schema(run.source)
+        if not job.declared:
+            accepted = contracts.current(self.store, job.pipeline, job.task)
+            check_contract(None if accepted is None else accepted.schema, found)
+        rows = self._build()
+        head = job.target.head()
+        result = schema_of(rows)
+        check_result(job, result, None if head is None else head.schema)
+        refuse_clocks(rows, job.spark())
+        self._gathered.contract = found
+        self._gathered.span = result_span(job, run.window, result)
+        if job.marks_rows:
+            from pyspark.sql import functions as f
+
+            rows = rows.withColumn(WINDOW_COLUMN, f.expr(literal(run.window.key)))
+        self._rows = rows
+        self.run = replace(run, contract=contract_id(found))
+        self._advance(Point.CHECKED)
+        failpoints.reach(Failpoint.CHECKED)
+
+    def _build(self) -> DataFrame:
+        """The transform over the pinned rows, with the reading observed; nothing runs yet."""
+        job, run = self.job, self.run
+        sums = manifest_sums(run.source.details.get("manifest"))
+        rows, self._gathered.reading = observed(
+            job.source.read(run.source, run.window), source_expressions(sums)
+        )
+        inputs = {name: source.read(run.inputs[name], run.window) for name, source in job.inputs.items()}
+        context = Context(run.window, job.zone, run.run_ts, job.params, inputs, job.spark())
+        return job.transform.apply(rows, context)
+
+    def _stage(self) -> None:
+        assert self._rows is not None
+        self._gathered.rows_quarantined = set_aside(self.job, self.run)
+        self._staged = staging.stage(self._rows, self.job.staging_folder(self.run, self.attempt_id))
+        self._advance(Point.STAGED)
+        failpoints.reach(Failpoint.STAGED)
+
+    def _verify(self) -> None:
+        assert self._rows is not None and self._staged is not None
+        gathered = self._gathered
+        gathered.rows_read = check_manifest(
+            self.job.source, self.run, gathered.reading, gathered.rows_quarantined or 0
+        )
+        staged = self._staged.read(self.job.spark(), self._rows)
+        gathered.measures = measure_staged(staged, self.job.rules, gathered.span)
+        if gathered.measures.rows == 0 and self.job.on_empty == "fail":
+            raise Refused(
+                "the result is empty, and on_empty is fail",
+                code="empty",
+                next_step="check the source; if an empty window is right, write on_empty: clear or keep",
+            )
+        self._rows = staged
+        self._advance(Point.VERIFIED)
+        failpoints.reach(Failpoint.VERIFIED)
+
+    def _commit(self) -> None:
+        """Publish; and again, after another look at the target, when another window's commit came first."""
+        assert self._rows is not None
+        job = self.job
+        if not job.stages:
+            self._gathered.rows_quarantined = set_aside(job, self.run)
+        for tries in range(1, _CONFLICT_TRIES + 1):
+            try:
+                self._publish()
+                break
+            except Conflict:
+                if tries == _CONFLICT_TRIES:
+                    raise
+                time.sleep(random.uniform(0.05, 0.3) * tries)
+                if job.target.landed(self.run).answer is not Answer.ABSENT:
+                    break
+        failpoints.reach(Failpoint.COMMITTED)
+        if job.target.landed(self.run).answer is Answer.ABSENT:
+            raise MayHaveLanded("the commit was accepted, and the target does not show it")
+
+    def _publish(self) -> None:
+        assert self._rows is not None
+        job, gathered = self.job, self._gathered
+        self._check_pins()
+        job.target.prepare(schema_of(self._rows), job.owner, job.partition_by)
+        # Written before every try: this is what tells a frozen attempt that it was overtaken.
+        self._advance(Point.COMMITTING)
+        failpoints.reach(Failpoint.COMMITTING)
+        rows = self._rows
+        if gathered.measures is None:
+            rows, gathered.writing = observed(rows, measure_expressions(schema_of(rows)))
+        empty = gathered.measures is not None and gathered.measures.rows == 0
+        write = Write(gathered.span, job.partition_by, keep=empty and job.on_empty == "keep")
+        job.target.publish(rows, write, self._stamp())
+
+    def _stamp(self) -> Stamp:
+        run, gathered = self.run, self._gathered
+        return Stamp(
+            store_id=self.store.store_id,
+            run_id=run.run_id,
+            attempt_id=self.attempt_id,
+            pipeline=run.pipeline,
+            task=run.task,
+            window=run.window,
+            generation=run.generation,
+            definition=run.definition,
+            fingerprint=run.fingerprint,
+            contract=run.contract,
+            contract_schema=None if gathered.contract is None else gathered.contract.to_json(),
+            run_ts=run.run_ts,
+            measures=None if gathered.measures is None else gathered.measures.to_json(),
+            rows_read=gathered.rows_read,
+        )
+
+    def _checkpoint(self, landed: Landed) -> None:
+        """Receipt, watermark and contract in one transaction, once the target says that the commit is ours."""
+        grid = self.job.grid
+        receipt = landed_receipt(self.job, self.run, landed, self._gathered, self.attempt_id)
+        schema = landed_contract(landed, self._gathered)
+        self.run = checkpoint(
+            self.store,
+            self.run,
+            receipt,
+            self.lease,
+            watermark=None if grid is None else lambda done: contiguous_end(grid, done),
+            contract=None if schema is None else Contract(contract_id(schema), schema),
+        )
+        self._reached(Point.CHECKPOINTED)
+        failpoints.reach(Failpoint.CHECKPOINTED)
+
+    def _clean_up(self) -> None:
+        keep_only(self.job, self.run)
+        attempts.end(self.store, self.run, self.lease, self.attempt_id, AttemptStatus.SUCCEEDED)
+        drop_leftovers(self.job, self.run, self.store)
+        self.run = runs.close(self.store, self.run, RunStatus.SUCCEEDED, self.lease)
+
+    def _check_pins(self) -> None:
+        """Raise `PinsGone` if what the run reads is no longer what was pinned."""
+        job, run = self.job, self.run
+        sources: list[tuple[Source, Pins]] = [(job.source, run.source)]
+        sources += [(source, run.inputs[name]) for name, source in job.inputs.items()]
+        for source, pins in sources:
+            source.check(pins)
+
+    def _advance(self, point: Point) -> None:
+        """Write down how far the run has got; raises `LeaseLost` if another attempt took over.
+
+        The stored point never goes back: once an attempt may have committed, that stays known.
+        """
+        self.heartbeat.check()
+        if _ORDER.index(point) >= _ORDER.index(self.run.point):
+            self.run = runs.advance(self.store, self.run, point, self.lease, contract=self.run.contract)
+        self._reached(point)
+
+    def _reached(self, point: Point) -> None:
+        self._point = point
+        self._own = True
+
+
+def drop_leftovers(job: Job, run: RunRecord, store: Store) -> None:
+    """Drop what attempts at this window staged and no live one owns. A second call changes nothing."""
+    for left in attempts.leftovers(store, job.pipeline, job.task, run.window):
+        if left.staging is not None:
+            staging.drop(left.staging)
+        attempts.mark_dropped(store, left.attempt_id)

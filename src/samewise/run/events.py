@@ -1,0 +1,59 @@
+"""What a run tells whoever is watching. The runner never prints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from samewise.core.windows import Window
+from samewise.plan.protocol import Step
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something is under way that takes time and belongs to no window: Spark starts, jars are fetched."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class WindowBegan:
+    task: str
+    window: Window
+    number: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
+class StepBegan:
+    task: str
+    window: Window
+    step: Step
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class WillRetry:
+    task: str
+    window: Window
+    cause: str
+    attempt: int
+    in_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class WindowEnded:
+    task: str
+    window: Window
+    status: str
+    rows_written: int | None
+    seconds: float
+
+
+Event: TypeAlias = Note | WindowBegan | StepBegan | WillRetry | WindowEnded
+Listener: TypeAlias = Callable[[Event], None]
+
+
+def ignore(event: Event) -> None:
+    """The listener of someone who only wants the result."""

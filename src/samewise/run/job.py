@@ -1,0 +1,105 @@
+"""Everything that one load task needs, put together by the wiring."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from zoneinfo import ZoneInfo
+
+from samewise.core.ports import Source, Spark, Target
+from samewise.core.records import Owner, RunRecord
+from samewise.core.schema import Schema
+from samewise.core.sql import Span
+from samewise.core.windows import Window
+from samewise.plan.grid import Grid
+from samewise.plan.spans import loaded_span, window_span
+from samewise.plan.window_text import label
+from samewise.run.transform import Scalar, Transform
+from samewise.run.verify import Rules
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """How often an attempt that failed for a passing reason is made again, and after how long."""
+
+    attempts: int = 1
+    backoff_seconds: float = 10.0
+    max_backoff_seconds: float = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One load task: where it reads, what it does to the rows, where and how it writes."""
+
+    pipeline: str
+    task: str
+    grid: Grid | None
+    """None for a task whose only window is `full`."""
+    zone: ZoneInfo
+    source: Source
+    declared_schema: Schema | None
+    """The source's schema where the spec declares it; then the spec is the contract."""
+    inputs: Mapping[str, Source]
+    transform: Transform
+    target: Target
+    owner: Owner
+    definition: str
+    staging: str
+    """The folder under which each attempt stages in a place of its own."""
+    quarantine: str
+    spark: Spark
+    window_column: str | None = None
+    partition_by: Sequence[str] = ()
+    on_empty: str = "clear"
+    params: Mapping[str, Scalar] = field(default_factory=dict)
+    rules: Rules = field(default_factory=Rules)
+    has_manifest: bool = False
+    retries: Retries = Retries()
+    lease_seconds: float = 60.0
+
+    @property
+    def name(self) -> str:
+        """How messages call it: the pipeline, and the task where there is more than one thing to tell apart."""
+        return self.pipeline if self.task == "load" else f"{self.pipeline}/{self.task}"
+
+    @property
+    def declared(self) -> bool:
+        return self.declared_schema is not None
+
+    @property
+    def stages(self) -> bool:
+        """Rows are staged where something must be known about them before they are published."""
+        return self.has_manifest or bool(self.rules) or self.on_empty != "clear"
+
+    @property
+    def replaces_all(self) -> bool:
+        """True for `refresh`: every run replaces the whole table."""
+        return self.grid is None
+
+    @property
+    def marks_rows(self) -> bool:
+        """True where each row records the window that loaded it, for want of a time of its own."""
+        return not self.replaces_all and self.window_column is None
+
+    def label(self, window: Window) -> str:
+        """How a person writes this window."""
+        return "full" if self.grid is None else label(window, self.grid)
+
+    def staging_folder(self, run: RunRecord, attempt_id: str) -> str:
+        """Where one attempt stages: no other attempt ever writes there."""
+        return f"{self.staging}/{run.batch_id}/{attempt_id}"
+
+    def span(self, window: Window, schema: Schema | None) -> Span | None:
+        """The rows of the target that a run of `window` replaces; None for all of them.
+
+        Raises ValueError where the window column's type is not one of time, and KeyError where
+        `schema` does not have it.
+        """
+        if self.replaces_all:
+            return None
+        if self.window_column is None:
+            return loaded_span(window)
+        column = None if schema is None else schema.get(self.window_column)
+        if column is None:
+            raise KeyError(self.window_column)
+        return window_span(column.name, column.type, window, self.zone)

@@ -1,0 +1,126 @@
+"""Is there anything to do for a window, and what exactly would be done? Nothing here starts Spark if it can be helped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from samewise.core.ids import new_run_id
+from samewise.core.ownership import check_owner
+from samewise.core.ports import Head
+from samewise.core.records import Pins, Receipt, RunRecord
+from samewise.core.sql import Span
+from samewise.core.windows import Window
+from samewise.plan.protocol import Step, planned_steps
+from samewise.plan.unchanged import Reason, why_due
+from samewise.run.job import Job
+from samewise.state import receipts, runs
+from samewise.state.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What a window would read now."""
+
+    source: Pins
+    tables: Mapping[str, Pins]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run of a window would do: what a dry run shows and a run follows."""
+
+    job: Job
+    window: Window
+    inputs: Inputs
+    generation: int
+    reason: Reason | None
+    """None: nothing would change."""
+    base_version: int
+    span: Span | None
+    """The predicate of the write; None where the whole table is replaced, or its type is not known yet."""
+    steps: list[Step]
+
+
+def pin(job: Job, window: Window) -> Inputs:
+    """Fix what this window reads. Raises `Refused` where there is nothing that can be read."""
+    tables = {name: source.pin(window) for name, source in job.inputs.items()}
+    return Inputs(job.source.pin(window), tables)
+
+
+def make_plan(job: Job, window: Window, store: Store | None, *, force: bool) -> Plan:
+    """Plan a run of one window. Reads names, sizes and logs; writes nothing. No store: nothing has run yet."""
+    inputs = pin(job, window)
+    receipt = None if store is None else receipts.latest(store, job.pipeline, job.task, window)
+    head = job.target.head()
+    if head is not None:
+        check_owner(head.owner, job.owner, job.target.key)
+    reason = Reason.FORCED if force else _reason(job, window, inputs, receipt, head)
+    known = 0 if store is None else runs.latest_generation(store, job.pipeline, job.task, window)
+    record = _record(job, window, inputs, generation=1, base_version=-1 if head is None else head.version)
+    return Plan(
+        job=job,
+        window=window,
+        inputs=inputs,
+        generation=1 + max(known, job.target.generation(record.app_id)),
+        reason=reason,
+        base_version=record.base_version,
+        span=_likely_span(job, window, head),
+        steps=planned_steps(stages=job.stages),
+    )
+
+
+def new_run(plan: Plan, store: Store, *, forced: bool) -> RunRecord:
+    """The run that a plan asks for, with a fresh identity and a frozen clock."""
+    record = _record(plan.job, plan.window, plan.inputs, plan.generation, plan.base_version)
+    return replace(record, run_ts=store.now(), forced=forced)
+
+
+def same_plan(run: RunRecord, plan: Plan, *, force: bool) -> bool:
+    """True if planning again would give the run that is there already, so that it can go on."""
+    fresh = _record(plan.job, plan.window, plan.inputs, run.generation, run.base_version)
+    unforced = force and not run.forced
+    return not unforced and fresh.definition == run.definition and fresh.fingerprint == run.fingerprint
+
+
+def _reason(
+    job: Job, window: Window, inputs: Inputs, receipt: Receipt | None, head: Head | None
+) -> Reason | None:
+    record = _record(job, window, inputs, generation=1, base_version=-1)
+    commits = None
+    if receipt is not None and head is not None:
+        commits = job.target.commits(receipt.target_version - 1)
+    return why_due(
+        receipt,
+        definition=job.definition,
+        fingerprint=record.fingerprint,
+        target_exists=head is not None,
+        commits=commits,
+    )
+
+
+def _record(job: Job, window: Window, inputs: Inputs, generation: int, base_version: int) -> RunRecord:
+    return RunRecord(
+        run_id=new_run_id(),
+        pipeline=job.pipeline,
+        task=job.task,
+        window=window,
+        generation=generation,
+        target=job.target.key,
+        definition=job.definition,
+        run_ts=datetime.min.replace(tzinfo=UTC),
+        source=inputs.source,
+        inputs=inputs.tables,
+        base_version=base_version,
+    )
+
+
+def _likely_span(job: Job, window: Window, head: Head | None) -> Span | None:
+    """The write's predicate as far as it can be known without Spark: by the target's schema, or the declared one."""
+    for schema in (None if head is None else head.schema, job.declared_schema):
+        try:
+            return job.span(window, schema)
+        except (KeyError, ValueError):
+            continue
+    return None

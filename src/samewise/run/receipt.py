@@ -1,0 +1,91 @@
+"""From a landed commit to its receipt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from samewise.core.measures import Measures, read_measures
+from samewise.core.records import Landed, Receipt, RunRecord, Stamp
+from samewise.core.schema import Schema
+from samewise.core.sql import Span
+from samewise.run.job import Job
+from samewise.run.observe import figures
+
+if TYPE_CHECKING:
+    from pyspark.sql import Observation
+
+
+@dataclass(slots=True)
+class Gathered:
+    """What an attempt has learned on its way; empty for one that only finds out that the run has landed."""
+
+    span: Span | None = None
+    contract: Schema | None = None
+    reading: Observation | None = None
+    writing: Observation | None = None
+    measures: Measures | None = None
+    rows_read: int | None = None
+    rows_quarantined: int | None = None
+
+
+def landed_receipt(job: Job, run: RunRecord, landed: Landed, gathered: Gathered, attempt_id: str) -> Receipt:
+    """The receipt of a run whose commit is in the target, whichever attempt of it committed."""
+    commit = landed.commit
+    stamp = None if commit is None else commit.stamp
+    own = stamp is not None and stamp.attempt_id == attempt_id
+    head = job.target.head()
+    version = commit.version if commit is not None else (-1 if head is None else head.version)
+    measures = _measures(job, run, landed, gathered, own=own)
+    return Receipt(
+        run_id=run.run_id,
+        pipeline=run.pipeline,
+        task=run.task,
+        window=run.window,
+        generation=run.generation,
+        target=run.target,
+        target_version=version,
+        definition=run.definition,
+        fingerprint=run.fingerprint,
+        contract=run.contract if stamp is None else stamp.contract,
+        measures=measures,
+        rows_read=_rows_read(gathered, stamp, own=own),
+        rows_staged=measures.rows if measures is not None and job.stages else None,
+        rows_quarantined=gathered.rows_quarantined,
+    )
+
+
+def landed_contract(landed: Landed, gathered: Gathered) -> Schema | None:
+    """The schema that the rows were loaded under: from this attempt, or from the commit itself."""
+    if gathered.contract is not None or landed.commit is None or landed.commit.stamp is None:
+        return gathered.contract
+    found = landed.commit.stamp.contract_schema
+    return Schema.from_json(found) if isinstance(found, list) else None
+
+
+def _measures(job: Job, run: RunRecord, landed: Landed, gathered: Gathered, *, own: bool) -> Measures | None:
+    """As they were taken on the way; or, in doubt, as the target shows them at that version."""
+    commit = landed.commit
+    if commit is None or commit.stamp is None:
+        return None
+    on_the_way: Measures | None = None
+    if commit.stamp.measures is not None:
+        on_the_way = Measures.from_json(commit.stamp.measures)
+    elif own and gathered.writing is not None:
+        found = figures(gathered.writing)
+        on_the_way = None if found is None else read_measures(found)
+    # A stage that Spark had to run again is observed twice, so the target's own count has the last word.
+    if on_the_way is not None and commit.rows in (None, on_the_way.rows):
+        return on_the_way
+    head = job.target.head()
+    span = gathered.span or job.span(run.window, None if head is None else head.schema)
+    return job.target.measure(span, commit.version)
+
+
+def _rows_read(gathered: Gathered, stamp: Stamp | None, *, own: bool) -> int | None:
+    if gathered.rows_read is not None:
+        return gathered.rows_read
+    if own and gathered.reading is not None:
+        found = figures(gathered.reading)
+        return None if found is None else int(found["rows"]) + (gathered.rows_quarantined or 0)
+    return None if stamp is None else stamp.rows_read

@@ -1,0 +1,189 @@
+"""Rebuild what the state store knew about a task from the commits that its target holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from samewise.core.ids import app_id, stable_hash
+from samewise.core.measures import Measures
+from samewise.core.ownership import check_owner, was_lost
+from samewise.core.records import Pins, Point, Receipt, RunRecord, RunStatus, Stamp, TargetCommit
+from samewise.core.schema import Schema
+from samewise.core.windows import FULL, Window
+from samewise.plan.grid import contiguous_end, due_windows
+from samewise.run.events import Listener, Note
+from samewise.run.job import Job
+from samewise.state import contracts, receipts, restore
+from samewise.state.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What `recover` found for one task."""
+
+    pipeline: str
+    task: str
+    target: str
+    exists: bool
+    adopted: bool = False
+    windows: int = 0
+    """Windows whose receipts were missing and are there now."""
+    lost_receipts: int = 0
+    """Windows that are known to be loaded, though the log no longer says with what."""
+    watermark: datetime | None = None
+
+
+def recover(job: Job, store: Store, *, adopt: bool, emit: Listener) -> Recovered:
+    """Bring the store up to what the target holds. A second call changes nothing.
+
+    Raises `ForeignTarget` if the target belongs to another store, unless `adopt` makes it ours.
+    """
+    head = job.target.head()
+    if head is None:
+        return Recovered(job.pipeline, job.task, job.target.key, exists=False)
+    changes_hands = head.owner is not None and head.owner != job.owner
+    if head.owner is not None and changes_hands and not adopt and not was_lost(head.owner, job.owner):
+        check_owner(head.owner, job.owner, job.target.key)
+    commits = [c for c in job.target.known_commits() if _is_ours(c, job)]
+    restored = sum(_restore(job, store, commit, emit) for commit in _newest(commits))
+    lost = _restore_lost(job, store, commits, head.version)
+    _restore_contract(job, store, commits)
+    mark = None
+    if job.grid is not None:
+        done = receipts.done_windows(store, job.pipeline, job.task, job.target.key)
+        mark = contiguous_end(job.grid, done)
+        restore.restore_watermark(store, job.pipeline, job.task, mark, "recovered from the target")
+    if changes_hands:
+        # Last: until everything is there again, a run must not be able to start.
+        job.target.adopt(job.owner)
+    return Recovered(job.pipeline, job.task, job.target.key, True, changes_hands, restored, lost, mark)
+
+
+def _is_ours(commit: TargetCommit, job: Job) -> bool:
+    stamp = commit.stamp
+    return stamp is not None and (stamp.pipeline, stamp.task) == (job.pipeline, job.task)
+
+
+def _newest(commits: Sequence[TargetCommit]) -> list[TargetCommit]:
+    """The last commit of each window that carried data, and any later burned token of it."""
+    newest: dict[tuple[Window, str], TargetCommit] = {}
+    for commit in commits:
+        assert commit.stamp is not None
+        key = (commit.stamp.window, commit.stamp.kind)
+        known = newest.get(key)
+        if known is None or known.stamp is None or known.stamp.generation < commit.stamp.generation:
+            newest[key] = commit
+    return sorted(newest.values(), key=lambda commit: commit.version)
+
+
+def _restore(job: Job, store: Store, commit: TargetCommit, emit: Listener) -> bool:
+    stamp = commit.stamp
+    assert stamp is not None
+    record = _record(job, stamp, commit.version)
+    if stamp.kind == "burn":
+        restore.restore_run(store, record, None)
+        return False
+    known = receipts.latest(store, job.pipeline, job.task, stamp.window)
+    if known is not None and known.generation >= stamp.generation:
+        return False
+    receipt = Receipt(
+        run_id=stamp.run_id,
+        pipeline=job.pipeline,
+        task=job.task,
+        window=stamp.window,
+        generation=stamp.generation,
+        target=job.target.key,
+        target_version=commit.version,
+        definition=stamp.definition,
+        fingerprint=stamp.fingerprint,
+        contract=stamp.contract,
+        measures=_measures(job, stamp, commit, emit),
+        rows_read=stamp.rows_read,
+        recovered=True,
+        landed_at=commit.timestamp,
+    )
+    return restore.restore_run(store, record, receipt)
+
+
+def _measures(job: Job, stamp: Stamp, commit: TargetCommit, emit: Listener) -> Measures:
+    """From the commit where it carries them; otherwise the target is measured as it was at that version."""
+    if stamp.measures is not None:
+        return Measures.from_json(stamp.measures)
+    emit(Note(f"measuring {job.name} {job.label(stamp.window)}"))
+    head = job.target.head()
+    span = job.span(stamp.window, None if head is None else head.schema)
+    return job.target.measure(span, commit.version)
+
+
+def _restore_lost(job: Job, store: Store, commits: Sequence[TargetCommit], version: int) -> int:
+    """Windows whose token is in the target and whose commit is no longer in its log: loaded, never due again."""
+    told = {commit.stamp.window for commit in commits if commit.stamp is not None}
+    windows = [FULL] if job.grid is None else due_windows(job.grid, told, now=store.now())
+    lost = 0
+    for window in windows:
+        generation = job.target.generation(app_id(job.pipeline, job.task, window))
+        if window in told or generation == 0:
+            continue
+        stamp = Stamp(
+            store_id=store.store_id,
+            run_id=stable_hash(["lost", job.target.key, window.key, generation])[:32],
+            attempt_id="",
+            pipeline=job.pipeline,
+            task=job.task,
+            window=window,
+            generation=generation,
+            definition="",
+            fingerprint="",
+            contract=None,
+            run_ts=store.now(),
+        )
+        receipt = Receipt(
+            run_id=stamp.run_id,
+            pipeline=job.pipeline,
+            task=job.task,
+            window=window,
+            generation=generation,
+            target=job.target.key,
+            target_version=version,
+            definition="",
+            fingerprint="",
+            contract=None,
+            measures=None,
+            recovered=True,
+        )
+        lost += restore.restore_run(store, _record(job, stamp, version), receipt)
+    return lost
+
+
+def _restore_contract(job: Job, store: Store, commits: Sequence[TargetCommit]) -> None:
+    if contracts.current(store, job.pipeline, job.task) is not None:
+        return
+    for commit in reversed(commits):
+        stamp = commit.stamp
+        if stamp is not None and stamp.contract is not None and isinstance(stamp.contract_schema, list):
+            schema = Schema.from_json(stamp.contract_schema)
+            contracts.accept(
+                store, job.pipeline, job.task, stamp.contract, schema, "recovered from the target"
+            )
+            return
+
+
+def _record(job: Job, stamp: Stamp, version: int) -> RunRecord:
+    burned = stamp.kind == "burn"
+    return RunRecord(
+        run_id=stamp.run_id,
+        pipeline=job.pipeline,
+        task=job.task,
+        window=stamp.window,
+        generation=stamp.generation,
+        target=job.target.key,
+        definition=stamp.definition,
+        run_ts=stamp.run_ts,
+        source=Pins("recovered", stamp.fingerprint, "recovered from the target"),
+        contract=stamp.contract,
+        base_version=version - 1,
+        point=Point.COMMITTING if burned else Point.DELIVERED,
+        status=RunStatus.ABANDONED if burned else RunStatus.SUCCEEDED,
+    )

@@ -1,0 +1,300 @@
+"""The only file that builds a Spark session.
+
+Nothing starts until the first call. What the JVM and Spark print goes to `<log_dir>/spark.log`,
+never to the user's terminal. A session that the caller brought is left as it was.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from samewise.core.errors import ConfigError, Transient
+from samewise.core.ports import Spark
+from samewise.run.installed import find_java, require_connect, require_pyspark
+from samewise.run.jars import ensure_jars
+from samewise.run.spark_conf import (
+    DELTA_CONF,
+    FAST_JVM_VARIABLE,
+    SparkSettings,
+    brings_delta,
+    local_cores,
+    session_conf,
+    start_conf,
+)
+from samewise.run.spark_log import LOG4J_NAME, prepare_log, terminal_into
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["LazySpark", "SparkSettings", "is_connect"]
+
+# One JVM a process: two threads, or two projects, must not both try to launch it.
+_starting = threading.RLock()
+_jvm_launched = False
+
+
+class LazySpark:
+    """A Spark session on demand, one for each time zone; implements `core.ports.Spark`.
+
+    Without `caller` it uses the session that this process already has, else it starts one
+    (`settings.master`) or connects to one (`settings.remote`).
+    """
+
+    def __init__(
+        self,
+        settings: SparkSettings,
+        caller: SparkSession | None = None,
+        on_start: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._settings = settings
+        self._caller = caller
+        self._on_start = on_start
+        self._sessions: dict[str, SparkSession] = {}
+        self._started_here: SparkSession | None = None
+        self._restore: Callable[[], None] | None = None
+
+    def __call__(self) -> SparkSession:
+        """The session in the settings' zone. The first call may take seconds."""
+        return self.session_for(self._settings.zone)
+
+    @property
+    def started(self) -> bool:
+        return bool(self._sessions)
+
+    def in_zone(self, zone: str) -> Spark:
+        """The same Spark for a pipeline of another zone; starts nothing."""
+        return _Zoned(self, zone)
+
+    def session_for(self, zone: str) -> SparkSession:
+        """A session whose zone is `zone`; later calls with that zone give the same one."""
+        with _starting:
+            if zone not in self._sessions:
+                self._sessions[zone] = self._open(zone)
+            return self._sessions[zone]
+
+    def stop(self) -> None:
+        """Stop what was started here, give a borrowed session its conf back. A second call does nothing."""
+        with _starting:
+            if self._restore is not None:
+                self._restore()
+            if self._started_here is not None:
+                self._started_here.stop()
+            self._restore = self._started_here = None
+            self._sessions.clear()
+
+    def _open(self, zone: str) -> SparkSession:
+        settings = self._settings
+        borrowed = self._caller
+        if borrowed is None and self._started_here is None and settings.remote is None:
+            borrowed = _running_session()
+        if borrowed is not None:
+            return self._borrow(borrowed, zone)
+        if self._started_here is None:
+            self._started_here = _start(settings, self._on_start)
+            _require_delta(self._started_here)
+            if zone == settings.zone:
+                return self._started_here
+        if is_connect(self._started_here):
+            return _another_remote_session(settings, zone)
+        return _sibling(self._started_here, zone)
+
+    def _borrow(self, borrowed: SparkSession, zone: str) -> SparkSession:
+        _require_delta(borrowed)
+        if not is_connect(borrowed):
+            return _sibling(borrowed, zone)
+        if self._restore is not None:
+            raise ConfigError(
+                f"a Spark Connect session that the caller brought cannot serve a second time zone, {zone}",
+                next_step="bring one session for each zone, or set spark.remote in samewise.yaml instead",
+            )
+        self._restore = _lend(borrowed, session_conf(zone))
+        return borrowed
+
+
+class _Zoned:
+    def __init__(self, spark: LazySpark, zone: str) -> None:
+        self._spark = spark
+        self._zone = zone
+
+    def __call__(self) -> SparkSession:
+        return self._spark.session_for(self._zone)
+
+    @property
+    def started(self) -> bool:
+        return self._spark.started
+
+
+def is_connect(spark: SparkSession) -> bool:
+    """Whether `spark` is a client of a Spark Connect server."""
+    return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
+def _running_session() -> SparkSession | None:
+    # Not imported yet means not running, and spares the import for who brings no pyspark at all.
+    if "pyspark.sql" not in sys.modules:
+        return None
+    from pyspark.errors import PySparkRuntimeError
+    from pyspark.sql import SparkSession
+
+    try:
+        return SparkSession.active()
+    except PySparkRuntimeError:
+        return None
+
+
+def _require_delta(spark: SparkSession) -> None:
+    extension = DELTA_CONF["spark.sql.extensions"]
+    if extension in str(spark.conf.get("spark.sql.extensions", "")):
+        return
+    wanted = ", ".join(f"{key}={value}" for key, value in DELTA_CONF.items())
+    raise ConfigError(
+        "this Spark session does not have the Delta extension",
+        next_step=f"build it (or start its server) with Delta's jars and {wanted}",
+    )
+
+
+def _sibling(spark: SparkSession, zone: str) -> SparkSession:
+    """A session of the same JVM with a conf of its own: what is set here never shows in `spark`."""
+    sibling = spark.newSession()
+    # A new session knows only what the JVM was started with; what the caller has set since,
+    # say the credentials of a bucket, must hold here too.
+    inherited = sibling.conf.getAll
+    for key, value in spark.conf.getAll.items():
+        if inherited.get(key) != value and sibling.conf.isModifiable(key):
+            sibling.conf.set(key, value)
+    for key, value in session_conf(zone).items():
+        sibling.conf.set(key, value)
+    return sibling
+
+
+def _lend(spark: SparkSession, conf: Mapping[str, str]) -> Callable[[], None]:
+    """Set `conf` on a session that has no siblings, and return what undoes it."""
+    before = spark.conf.getAll
+
+    def restore() -> None:
+        for key in conf:
+            if key in before:
+                spark.conf.set(key, before[key])
+            else:
+                spark.conf.unset(key)
+
+    for key, value in conf.items():
+        spark.conf.set(key, value)
+    return restore
+
+
+def _start(settings: SparkSettings, on_start: Callable[[str], None]) -> SparkSession:
+    if settings.remote is not None:
+        require_connect()
+    if settings.remote is not None and local_cores(settings.remote) is None:
+        on_start(f"connecting to Spark at {_without_parameters(settings.remote)}")
+        _require_listener(settings.remote)
+        return _another_remote_session(settings, settings.zone)
+    require_pyspark()
+    find_java()
+    jars = [] if brings_delta(settings.conf) else ensure_jars(on_start)
+    on_start(f"starting Spark ({settings.remote or settings.effective_master})")
+    log = prepare_log(settings.log_dir)
+    conf = start_conf(
+        settings,
+        jars,
+        settings.log_dir / LOG4J_NAME,
+        fast_jvm=os.environ.get(FAST_JVM_VARIABLE) == "1",
+    )
+    if local_cores(conf.get("spark.master", "local")) is not None:
+        # Python workers on this machine must be this Python, not whichever `python3` is first on the path.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    try:
+        if settings.remote is None:
+            return _start_classic(conf, log)
+        return _start_local_connect(settings.remote, conf, log)
+    except Exception as error:
+        # Whatever stops a driver from starting (a conf, a port, a master, memory) is told in its log.
+        raise ConfigError(
+            f"Spark did not start: {_first_line(error)}", next_step=f"its log says more: {log}"
+        ) from error
+
+
+def _start_classic(conf: Mapping[str, str], log: Path) -> SparkSession:
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
+
+    global _jvm_launched
+    spark_conf = SparkConf()
+    for key, value in conf.items():
+        spark_conf.set(key, value)
+    gateway = None
+    if not _jvm_launched:
+        # The JVM gets the log as its stdout and stderr from birth; this process keeps its own,
+        # so that a progress line goes on while Spark starts.
+        with log.open("ab") as output:
+            gateway = launch_gateway(  # type: ignore[no-untyped-call]
+                spark_conf, popen_kwargs={"stdout": output, "stderr": output}
+            )
+        _jvm_launched = True
+    SparkContext(conf=spark_conf, gateway=gateway)
+    return SparkSession.builder.getOrCreate()
+
+
+def _start_local_connect(remote: str, conf: Mapping[str, str], log: Path) -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.remote(remote)
+    for key, value in conf.items():
+        builder = builder.config(key, value)
+    # The client sets the server's own conf a second time and warns that it cannot.
+    with terminal_into(log), warnings.catch_warnings(action="ignore"):
+        session: SparkSession = builder.getOrCreate()
+    return session
+
+
+def _another_remote_session(settings: SparkSettings, zone: str) -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    assert settings.remote is not None
+    local = local_cores(settings.remote) is not None
+    builder = SparkSession.builder.remote("sc://localhost" if local else settings.remote)
+    for key, value in ({} if local else dict(settings.conf)).items():
+        builder = builder.config(key, value)
+    try:
+        session: SparkSession = builder.create()
+        for key, value in session_conf(zone).items():
+            session.conf.set(key, value)
+    except Exception as error:
+        raise ConfigError(
+            f"Spark at {_without_parameters(settings.remote)} gave no session: {_first_line(error)}",
+            next_step="check spark.remote and spark.conf in samewise.yaml, then the server's log",
+        ) from error
+    return session
+
+
+def _require_listener(remote: str) -> None:
+    # The client would try for ten minutes and say nothing. Behind a proxy a socket proves nothing.
+    if any(os.environ.get(name) for name in ("grpc_proxy", "https_proxy", "http_proxy")):
+        return
+    place = urlsplit(_without_parameters(remote))
+    try:
+        socket.create_connection((place.hostname, place.port or 15002), timeout=10).close()
+    except OSError as error:
+        raise Transient(
+            f"no Spark at {_without_parameters(remote)}: {error}",
+            next_step="check that the Spark Connect server runs and that spark.remote names it",
+        ) from error
+
+
+def _without_parameters(remote: str) -> str:
+    # A Connect URL carries its token after the semicolon.
+    return remote.partition(";")[0]
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

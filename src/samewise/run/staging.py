@@ -1,0 +1,42 @@
+"""A place of its own for each attempt, where rows wait until they have been verified."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from samewise.storage.files import list_files, remove_tree, spark_path
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """Exactly the files that one attempt wrote."""
+
+    files: Sequence[str]
+
+    def read(self, spark: SparkSession, like: DataFrame) -> DataFrame:
+        """The staged rows, from these files and no others."""
+        if not self.files:
+            return spark.createDataFrame([], like.schema)
+        return spark.read.schema(like.schema).parquet(*[spark_path(file) for file in self.files])
+
+
+def stage(rows: DataFrame, folder: str) -> Staged:
+    """Write `rows` under `folder`. A second call replaces what the first one wrote there."""
+    # Read once, minutes later, by us: plain encoding is the cheapest to write and to read.
+    (
+        rows.write.mode("overwrite")
+        .option("compression", "none")
+        .option("parquet.enable.dictionary", "false")
+        .parquet(folder)
+    )
+    return Staged([file.path for file in list_files(f"{folder}/*.parquet")])
+
+
+def drop(folder: str) -> None:
+    """Remove an attempt's staging. A second call changes nothing."""
+    remove_tree(folder)

@@ -1,0 +1,186 @@
+"""The user's SELECT or Python function, with bound parameters and a frozen clock."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from zoneinfo import ZoneInfo
+
+from samewise.core.errors import TransformFailed
+from samewise.core.sql import literal
+from samewise.core.windows import Window
+from samewise.plan.sql_check import nondeterministic_in_plan
+from samewise.storage.failures import Kind, read_failure
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+Scalar: TypeAlias = str | int | float | bool | date
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a transform may know besides its rows. Nothing here changes between two attempts of a run."""
+
+    window: Window
+    zone: ZoneInfo
+    run_ts: datetime
+    """The instant at which the run was planned: use it instead of a clock."""
+    params: Mapping[str, Scalar]
+    inputs: Mapping[str, DataFrame]
+    spark: SparkSession
+
+    @property
+    def window_start(self) -> datetime:
+        """The first instant of the window, in the pipeline's zone."""
+        return self.window.start.astimezone(self.zone)
+
+    @property
+    def window_end(self) -> datetime:
+        """The first instant after the window, in the pipeline's zone."""
+        return self.window.end.astimezone(self.zone)
+
+
+class Transform(Protocol):
+    """Rows in, rows out; lazily, and the same rows for the same input."""
+
+    def apply(self, rows: DataFrame, context: Context) -> DataFrame: ...
+
+
+@dataclass(frozen=True, slots=True)
+class PassThrough:
+    """No transform: the target gets what the source has."""
+
+    def apply(self, rows: DataFrame, context: Context) -> DataFrame:
+        return rows
+
+
+@dataclass(frozen=True, slots=True)
+class SqlTransform:
+    """One SELECT over `source` and the declared inputs. Values reach it as bound parameters only."""
+
+    file: str
+    text: str
+
+    def apply(self, rows: DataFrame, context: Context) -> DataFrame:
+        rows.createOrReplaceTempView("source")
+        for name, table in context.inputs.items():
+            table.createOrReplaceTempView(name)
+        try:
+            return context.spark.sql(self.text, args=_bound(context))
+        except Exception as error:
+            failure = read_failure(error)
+            if failure.kind is not Kind.TRANSFORM and "Analysis" not in type(error).__name__:
+                raise
+            raise TransformFailed(
+                f"{self.file}: {failure.summary}", next_step=f"mend {self.file}, then run again"
+            ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class PythonTransform:
+    """A function `f(rows, context) -> DataFrame` of the user's own module."""
+
+    file: Path
+    function: str
+    root: Path
+    """The project: its modules can be imported by the user's one."""
+    _loaded: dict[str, Callable[..., Any]] = field(default_factory=dict, compare=False, repr=False)
+
+    def apply(self, rows: DataFrame, context: Context) -> DataFrame:
+        try:
+            result = self._load()(rows, context)
+        except Exception as error:
+            raise _as_theirs(error, self.file, self.function) from error
+        if not hasattr(result, "schema") or not hasattr(result, "write"):
+            raise TransformFailed(
+                f"{self.file.name}:{self.function} returned {type(result).__name__}, not a DataFrame",
+                next_step="return the DataFrame that is to be written",
+            )
+        frame: DataFrame = result
+        return frame
+
+    def _load(self) -> Callable[..., Any]:
+        if self.function not in self._loaded:
+            for folder in (str(self.root), str(self.file.parent)):
+                if folder not in sys.path:
+                    sys.path.insert(0, folder)
+            name = self.file.stem
+            spec = importlib.util.spec_from_file_location(name, self.file)
+            assert spec is not None and spec.loader is not None
+            module = importlib.util.module_from_spec(spec)
+            # Registered, so that what the module defines can be pickled for Spark's workers.
+            sys.modules[name] = module
+            spec.loader.exec_module(module)
+            self._loaded[self.function] = getattr(module, self.function)
+        return self._loaded[self.function]
+
+
+def refuse_clocks(rows: DataFrame, spark: SparkSession) -> None:
+    """Raise `TransformFailed` if Spark's own reading of the rows holds a clock or a random function.
+
+    Reads the plan, not the rows. It sees what the text of a SELECT cannot show: views, Python functions.
+    """
+    view = "_samewise_result"
+    rows.createOrReplaceTempView(view)
+    plan = spark.sql(f"EXPLAIN EXTENDED SELECT * FROM {view}").first()
+    assert plan is not None
+    found = nondeterministic_in_plan(str(plan[0]))
+    if found:
+        raise TransformFailed(
+            f"the transform calls {', '.join(found)}: a retry would write other rows",
+            next_step="use :run_ts (in Python context.run_ts) for the time of the run, :window_start for "
+            "the window's, and a hash of business columns instead of a random value",
+        )
+
+
+def as_transform_failure(error: BaseException) -> TransformFailed:
+    """An error that the user's expressions raised while Spark ran them."""
+    failure = read_failure(error)
+    text = str(error)
+    details = text if "Traceback" in text else None
+    summary = failure.summary
+    if details is not None:
+        lines = [line for line in text.strip().splitlines() if line.strip()]
+        summary = lines[-1].strip()
+    return TransformFailed(
+        f"the transform failed on the data: {summary}",
+        details=details,
+        next_step="mend the transform or the data, then run the same command again",
+    )
+
+
+def _bound(context: Context) -> dict[str, Column]:
+    from pyspark.sql import functions as f
+
+    window, zone = context.window, context.zone
+    values: dict[str, str] = {"run_ts": literal(context.run_ts)}
+    if not window.is_full:
+        for name, instant in (("window_start", window.start), ("window_end", window.end)):
+            local = instant.astimezone(zone).replace(tzinfo=None)
+            values[name] = literal(instant)
+            values[f"{name}_date"] = literal(local.date())
+            values[f"{name}_local"] = literal(local)
+    bound = {name: f.expr(text) for name, text in values.items()}
+    bound.update({name: f.lit(value) for name, value in context.params.items()})
+    return bound
+
+
+def _as_theirs(error: Exception, file: Path, function: str) -> TransformFailed:
+    """The user's traceback, from the first frame that is theirs on."""
+    if isinstance(error, TransformFailed):
+        return error
+    frames = traceback.extract_tb(error.__traceback__)
+    first = next((i for i, frame in enumerate(frames) if frame.filename == str(file)), 0)
+    lines = traceback.format_list(frames[first:]) + traceback.format_exception_only(error)
+    return TransformFailed(
+        f"{file.name}:{function} raised {type(error).__name__}: {error}",
+        details="Traceback (most recent call last):\n" + "".join(lines),
+        next_step=f"mend {file.name}, then run the same command again",
+    )

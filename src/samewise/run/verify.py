@@ -1,0 +1,179 @@
+"""What must hold of the staged rows before any of them is published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from samewise.core.errors import Refused
+from samewise.core.measures import Measures, measure_expressions, read_measures
+from samewise.core.ports import Source
+from samewise.core.records import RunRecord
+from samewise.core.sql import Span, quote
+from samewise.run.observe import figures
+from samewise.storage.frames import schema_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, Observation
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The `expect:` list of a task."""
+
+    conditions: Sequence[str] = ()
+    """SQL over one row. A row passes only if the condition is true: NULL is not."""
+    unique: Sequence[Sequence[str]] = ()
+    rows_min: int | None = None
+    rows_max: int | None = None
+
+    def __bool__(self) -> bool:
+        counted = self.rows_min is not None or self.rows_max is not None
+        return bool(self.conditions or self.unique or counted)
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What was read, before the transform and the quarantine."""
+
+    rows: int
+    sums: Mapping[str, Decimal]
+
+
+def source_expressions(sums: Sequence[str]) -> dict[str, str]:
+    """Aggregates over the source that a manifest is compared with."""
+    expressions = {"rows": "count(*)"}
+    for column in sums:
+        expressions[f"sum_{column}"] = f"sum(CAST({quote(column)} AS DECIMAL(38, 10)))"
+    return expressions
+
+
+def read_totals(values: Mapping[str, Any], sums: Sequence[str], quarantined: int) -> Totals:
+    """Totals from the row that `source_expressions` gave; a manifest counts malformed rows too."""
+    found = {column: values[f"sum_{column}"] for column in sums}
+    rows = int(values["rows"]) + quarantined
+    return Totals(rows, {c: Decimal(str(v or 0)) for c, v in found.items()})
+
+
+def manifest_sums(manifest: Mapping[str, Any] | None) -> list[str]:
+    """The columns whose sums a manifest promises."""
+    return sorted((manifest or {}).get("sums", {}))
+
+
+def compare_with_manifest(manifest: Mapping[str, Any], totals: Totals) -> str | None:
+    """The first promise of the manifest that does not hold, in words; None if all do."""
+    rows = manifest.get("rows")
+    if rows is not None and rows != totals.rows:
+        return f"the manifest promises {rows} rows, {totals.rows} were read"
+    for column, promised in manifest.get("sums", {}).items():
+        if Decimal(str(promised)) != totals.sums[column]:
+            return f"the manifest promises {column} to add up to {promised}, it is {totals.sums[column].normalize():f}"
+    return None
+
+
+def check_manifest(source: Source, run: RunRecord, reading: Observation | None, quarantined: int) -> int:
+    """How many rows were read, those in quarantine included. Raises `Refused` if the manifest says otherwise."""
+    manifest = run.source.details.get("manifest") or {}
+    sums = manifest_sums(manifest)
+    passing = None if reading is None else figures(reading)
+    if passing is not None:
+        totals = read_totals(passing, sums, quarantined)
+        if compare_with_manifest(manifest, totals) is None:
+            return totals.rows
+    # A stage that Spark ran again is observed twice, and rows that were optimised away not at all:
+    # before data is refused, what was pinned is counted for its own sake.
+    expressions = source_expressions(sums)
+    rows = source.read(run.source, run.window)
+    exact = rows.selectExpr(*[f"{sql} AS {quote(name)}" for name, sql in expressions.items()]).first()
+    assert exact is not None
+    totals = read_totals(exact.asDict(), sums, quarantined)
+    broken = compare_with_manifest(manifest, totals)
+    if broken is not None:
+        raise Refused(
+            broken,
+            code="manifest_mismatch",
+            next_step=f"check the source ({run.source.summary}) for a missing or repeated file, "
+            "then run the same command again",
+        )
+    return totals.rows
+
+
+def measure_staged(staged: DataFrame, rules: Rules, span: Span | None) -> Measures:
+    """Measure the staged rows and check every rule in the same pass. Raises `Refused` for the first broken one.
+
+    Uniqueness needs a shuffle of its own, one for each set of columns.
+    """
+    expressions = measure_expressions(schema_of(staged))
+    checks = {f"broken_{i}": rule for i, rule in enumerate(rules.conditions)}
+    if span is not None:
+        checks["outside"] = span.sql
+    for name, condition in checks.items():
+        expressions[name] = f"count_if(NOT coalesce(({condition}), false))"
+    found = staged.selectExpr(*[f"{sql} AS {quote(name)}" for name, sql in expressions.items()]).first()
+    assert found is not None
+    values = found.asDict()
+    broken = {name: int(values.pop(name)) for name in checks}
+    measures = read_measures(values)
+    if broken.get("outside"):
+        raise outside_window(broken["outside"], measures.rows)
+    for name, condition in checks.items():
+        if broken[name]:
+            raise _broken(staged, condition, broken[name], measures.rows)
+    _check_count(rules, measures.rows)
+    for columns in rules.unique:
+        _check_unique(staged, columns)
+    return measures
+
+
+def outside_window(outside: int | None, rows: int | None) -> Refused:
+    """Rows whose own time says that they belong to another window."""
+    count = "there are rows" if outside is None else f"{outside} of {rows} rows"
+    return Refused(
+        f"{count} outside the window" if outside is None else f"{count} lie outside the window",
+        code="outside_window",
+        next_step="filter them in the transform, or leave out write.window_column so that late rows "
+        "belong to the window that loaded them",
+    )
+
+
+def _broken(staged: DataFrame, condition: str, count: int, rows: int) -> Refused:
+    sample = staged.where(f"NOT coalesce(({condition}), false)").selectExpr("to_json(struct(*))").first()
+    example = "" if sample is None else f", e.g. {str(sample[0])[:160]}"
+    return Refused(
+        f"expectation `{condition}` does not hold for {count} of {rows} rows{example}",
+        code="expectation",
+        next_step="mend the source or the transform, then run the same command again",
+    )
+
+
+def _check_count(rules: Rules, rows: int) -> None:
+    below = rules.rows_min is not None and rows < rules.rows_min
+    above = rules.rows_max is not None and rows > rules.rows_max
+    if below or above:
+        bound = f"at least {rules.rows_min}" if below else f"at most {rules.rows_max}"
+        raise Refused(
+            f"expected {bound} rows, {rows} were staged",
+            code="expectation",
+            next_step="check the source for missing or repeated files, then run the same command again",
+        )
+
+
+def _check_unique(staged: DataFrame, columns: Sequence[str]) -> None:
+    from pyspark.sql import functions as f
+
+    names = [quote(column) for column in columns]
+    counted = staged.groupBy(*names).agg(f.expr("count(*)").alias("_samewise_count"))
+    found = (
+        counted.where("_samewise_count > 1")
+        .selectExpr("count(*) AS n", f"first(to_json(struct({', '.join(names)}))) AS example")
+        .first()
+    )
+    assert found is not None
+    if found["n"]:
+        raise Refused(
+            f"expectation unique: [{', '.join(columns)}] is broken by {found['n']} values, e.g. {found['example']}",
+            code="expectation",
+            next_step="mend the source or deduplicate in the transform, then run the same command again",
+        )

@@ -1,0 +1,359 @@
+"""One window of one task, from lease to result: whatever was there before, it ends as one clean run would."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import tenacity
+
+from samewise.core import failpoints
+from samewise.core.errors import (
+    Busy,
+    LeaseLost,
+    MayHaveLanded,
+    OutOfSpace,
+    PinsGone,
+    Refused,
+    SamewiseError,
+    Superseded,
+    Transient,
+)
+from samewise.core.failpoints import Failpoint
+from samewise.core.ids import new_attempt_id
+from samewise.core.records import Answer, Landed, Point, RunRecord, RunStatus, Stamp
+from samewise.core.windows import Window, instant_text
+from samewise.plan.protocol import Course, course
+from samewise.run import staging
+from samewise.run.attempt import Attempt, drop_leftovers
+from samewise.run.events import Listener, WillRetry
+from samewise.run.failures import explain
+from samewise.run.job import Job
+from samewise.run.planning import Plan, make_plan, new_run, same_plan
+from samewise.run.results import Status, WindowResult
+from samewise.state import attempts, leases, receipts, runs, watermarks
+from samewise.state.attempts import AttemptStatus
+from samewise.state.heartbeat import Heartbeat
+from samewise.state.holders import Holder
+from samewise.state.leases import Lease
+from samewise.state.store import Store
+
+_POLL_SECONDS = 0.5
+_REPLANS = 5
+_BEFORE_COMMITTING = (Point.PLANNED, Point.CHECKED, Point.STAGED, Point.VERIFIED)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a window is to be run."""
+
+    force: bool = False
+    wait: bool = False
+    """Wait for another runner of the same window instead of reporting `busy`."""
+
+
+def run_window(job: Job, window: Window, store: Store, options: Options, emit: Listener) -> WindowResult:
+    """Load one window, or find that nothing would change. Never raises for a failure of the run itself."""
+    started_at, began = store.now(), time.monotonic()
+    try:
+        result = _run(job, window, store, options, emit)
+    except SamewiseError as error:
+        result = _failed(job, window, store, error)
+    return result.timed(started_at, time.monotonic() - began)
+
+
+def _run(job: Job, window: Window, store: Store, options: Options, emit: Listener) -> WindowResult:
+    if runs.open_run(store, job.pipeline, job.task, window) is None:
+        # Without a lease and without Spark: the answer for most windows on most days.
+        plan = make_plan(job, window, store, force=options.force)
+        if plan.reason is None:
+            return _unchanged(job, window, store)
+    with _holding(job, window, store, options) as (lease, heartbeat):
+        return _Held(job, window, store, options, emit, lease, heartbeat).run()
+
+
+@contextmanager
+def _holding(job: Job, window: Window, store: Store, options: Options) -> Iterator[tuple[Lease, Heartbeat]]:
+    """Hold the window's lease. Raises `Busy` at once, or waits as long as it takes."""
+    holder = Holder.current()
+    while True:
+        try:
+            lease = leases.acquire(store, job.target.key, window.key, holder, job.lease_seconds)
+            break
+        except Busy:
+            if not options.wait:
+                raise
+            time.sleep(_POLL_SECONDS)
+    try:
+        with Heartbeat(store, lease) as heartbeat:
+            yield lease, heartbeat
+    finally:
+        leases.release(store, lease)
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A window whose lease is ours."""
+
+    job: Job
+    window: Window
+    store: Store
+    options: Options
+    emit: Listener
+    lease: Lease
+    heartbeat: Heartbeat
+
+    def run(self) -> WindowResult:
+        finished: WindowResult | None = None
+        for _ in range(_REPLANS):
+            record = runs.open_run(self.store, self.job.pipeline, self.job.task, self.window)
+            if record is not None:
+                landed = self._ask(record)
+                plan = self._replan(record, landed)
+                match course(record.point, landed.answer, same_plan=plan is not None):
+                    case Course.RESUME:
+                        finished = self._attempts(record, "an earlier run was not finished")
+                        if record.forced and self.options.force:
+                            return finished
+                        continue
+                    case Course.GIVE_WAY:
+                        self._close(record, RunStatus.SUPERSEDED, None)
+                        continue
+                    case Course.BURN:
+                        self._burn(record)
+                        continue
+                    case Course.REPLAN:
+                        self._close(record, RunStatus.ABANDONED, None)
+                        continue
+            force = self.options.force and finished is None
+            plan = make_plan(self.job, self.window, self.store, force=force)
+            if plan.reason is None:
+                return finished or _unchanged(self.job, self.window, self.store)
+            record = runs.insert_run(
+                self.store, new_run(plan, self.store, forced=self.options.force), self.lease
+            )
+            failpoints.reach(Failpoint.PLANNED)
+            try:
+                return self._attempts(record, plan.reason.value)
+            except PinsGone:
+                # The source changed under the run: what it had pinned is closed, and pinned anew.
+                continue
+        raise Transient(
+            f"the source changed {_REPLANS} times while it was read",
+            next_step="run again when nobody is writing to it",
+        )
+
+    def _ask(self, record: RunRecord) -> Landed:
+        if record.point is Point.COMMITTING:
+            return self.job.target.landed(record)
+        return Landed(Answer.ABSENT)
+
+    def _replan(self, record: RunRecord, landed: Landed) -> Plan | None:
+        """A plan, if planning again would give this very run; None if the world has moved on since."""
+        if landed.answer is not Answer.ABSENT or record.point in (Point.CHECKPOINTED, Point.DELIVERED):
+            return None
+        try:
+            plan = make_plan(self.job, self.window, self.store, force=self.options.force)
+        except Refused:
+            return None
+        return plan if same_plan(record, plan, force=self.options.force) else None
+
+    def _attempts(self, record: RunRecord, reason: str) -> WindowResult:
+        """Try a run as often as the pipeline says. Raises what the last attempt raised, the run closed accordingly."""
+        retries = self.job.retries
+        retrying = tenacity.Retrying(
+            stop=tenacity.stop_after_attempt(retries.attempts),
+            wait=tenacity.wait_exponential_jitter(
+                initial=retries.backoff_seconds,
+                max=retries.max_backoff_seconds,
+                jitter=retries.backoff_seconds,
+            ),
+            retry=tenacity.retry_if_exception(_worth_retrying),
+            before_sleep=self._tell_retry,
+            reraise=True,
+        )
+        try:
+            number: int = retrying(self._attempt, record.run_id)
+        except Transient as error:
+            self._give_up(record.run_id, error)
+            raise
+        return _succeeded(self.job, self.window, self.store, number, reason)
+
+    def _give_up(self, run_id: str, error: Transient) -> None:
+        """Close a run whose attempts are used up, unless one of them may have committed: that must be asked."""
+        record = runs.get(self.store, run_id)
+        if record is not None and record.point in _BEFORE_COMMITTING and not isinstance(error, MayHaveLanded):
+            self._close(record, RunStatus.FAILED, error)
+
+    def _attempt(self, run_id: str) -> int:
+        record = runs.get(self.store, run_id)
+        assert record is not None
+        attempt_id = new_attempt_id()
+        folder = self.job.staging_folder(record, attempt_id) if self.job.stages else None
+        number = attempts.begin(self.store, record, self.lease, attempt_id, folder)
+        attempt = Attempt(
+            self.job, record, self.store, self.lease, self.heartbeat, attempt_id, number, self.emit
+        )
+        try:
+            attempt.drive()
+        except Exception as error:
+            known = explain(error, self.job.source, record)
+            self._ended(attempt, known)
+            if known is error:
+                raise
+            raise known from error
+        return number
+
+    def _ended(self, attempt: Attempt, error: SamewiseError) -> None:
+        """Write down how a failed attempt ended, and close its run unless another attempt may mend it."""
+        if isinstance(error, LeaseLost):
+            _drop_own(self.job, attempt)
+            return
+        status = _attempt_status(error)
+        attempts.end(
+            self.store,
+            attempt.run,
+            self.lease,
+            attempt.attempt_id,
+            status,
+            error_code=error.code,
+            error_message=error.message,
+        )
+        drop_leftovers(self.job, attempt.run, self.store)
+        if isinstance(error, Superseded):
+            self._close(attempt.run, RunStatus.SUPERSEDED, error)
+        elif not error.retryable:
+            if attempt.run.point is Point.COMMITTING and attempt.number > 1:
+                # An earlier attempt may be frozen on its way to the same commit.
+                self._burn_token(attempt.run)
+            closed = RunStatus.REFUSED if isinstance(error, Refused) else RunStatus.FAILED
+            if isinstance(error, PinsGone):
+                closed = RunStatus.ABANDONED
+            self._close(attempt.run, closed, error)
+
+    def _burn(self, record: RunRecord) -> None:
+        """Close a run that may still commit: burn its token, unless the commit got there first."""
+        self._burn_token(record)
+        if self.job.target.landed(record).answer is not Answer.MINE:
+            self._close(record, RunStatus.ABANDONED, None)
+
+    def _burn_token(self, record: RunRecord) -> None:
+        self.job.target.burn(
+            Stamp(
+                store_id=self.store.store_id,
+                run_id=record.run_id,
+                attempt_id="",
+                pipeline=record.pipeline,
+                task=record.task,
+                window=record.window,
+                generation=record.generation,
+                definition=record.definition,
+                fingerprint=record.fingerprint,
+                contract=record.contract,
+                run_ts=record.run_ts,
+                kind="burn",
+            )
+        )
+
+    def _close(self, record: RunRecord, status: RunStatus, error: SamewiseError | None) -> None:
+        told = None if error is None else {"code": error.code, "message": error.message}
+        runs.close(self.store, record, status, self.lease, error=told)
+
+    def _tell_retry(self, state: tenacity.RetryCallState) -> None:
+        assert state.outcome is not None and state.next_action is not None
+        cause = state.outcome.exception()
+        message = cause.message if isinstance(cause, SamewiseError) else str(cause)
+        self.emit(
+            WillRetry(self.job.task, self.window, message, state.attempt_number, state.next_action.sleep)
+        )
+
+
+def _drop_own(job: Job, attempt: Attempt) -> None:
+    """Drop the staging of an attempt that was overtaken; nobody else will ever read it."""
+    staging.drop(job.staging_folder(attempt.run, attempt.attempt_id))
+
+
+def _worth_retrying(error: BaseException) -> bool:
+    # A lost JVM cannot be replaced in this process, and a full disk does not empty itself.
+    return isinstance(error, Transient) and not isinstance(error, MayHaveLanded | OutOfSpace | Busy)
+
+
+def _attempt_status(error: SamewiseError) -> AttemptStatus:
+    if isinstance(error, Refused):
+        return AttemptStatus.REFUSED
+    return AttemptStatus.SUPERSEDED if isinstance(error, Superseded) else AttemptStatus.FAILED
+
+
+def _unchanged(job: Job, window: Window, store: Store) -> WindowResult:
+    receipt = receipts.latest(store, job.pipeline, job.task, window)
+    return WindowResult(
+        job.task,
+        window,
+        job.label(window),
+        Status.UNCHANGED,
+        generation=None if receipt is None else receipt.generation,
+        target_version=None if receipt is None else receipt.target_version,
+    )
+
+
+def _succeeded(job: Job, window: Window, store: Store, attempt: int, reason: str) -> WindowResult:
+    receipt = receipts.latest(store, job.pipeline, job.task, window)
+    assert receipt is not None
+    run = runs.get(store, receipt.run_id)
+    measures = receipt.measures
+    return WindowResult(
+        job.task,
+        window,
+        job.label(window),
+        Status.SUCCEEDED,
+        reason=reason,
+        run_id=receipt.run_id,
+        generation=receipt.generation,
+        attempt=attempt,
+        batch_id=None if run is None else run.batch_id,
+        rows_read=receipt.rows_read,
+        rows_staged=receipt.rows_staged,
+        rows_written=None if measures is None else measures.rows,
+        rows_quarantined=receipt.rows_quarantined,
+        content_hash=None if measures is None else measures.content_hash,
+        sums={} if measures is None else dict(measures.sums),
+        target_version=receipt.target_version,
+    )
+
+
+def _failed(job: Job, window: Window, store: Store, error: SamewiseError) -> WindowResult:
+    if isinstance(error, LeaseLost):
+        error = _overtaken(job, window, store, error)
+    match error:
+        case Superseded():
+            status = Status.SUPERSEDED
+        case Busy():
+            status = Status.BUSY
+        case Refused():
+            status = Status.REFUSED
+        case _:
+            status = Status.FAILED
+    error.message = f"{job.name} {job.label(window)}: {error.message}"
+    error.with_kept(_kept(job, store, error))
+    return WindowResult(job.task, window, job.label(window), status, error=error)
+
+
+def _overtaken(job: Job, window: Window, store: Store, error: LeaseLost) -> SamewiseError:
+    """What to report when another attempt took over: that it has finished, or that it is still at it."""
+    newest = runs.latest_generation(store, job.pipeline, job.task, window)
+    receipt = receipts.latest(store, job.pipeline, job.task, window)
+    if receipt is not None and receipt.generation == newest:
+        return Superseded("another attempt took over and has landed", kept="its rows stand")
+    return Busy(
+        "another attempt took over", kept=error.kept, next_step="run the same command again when it is done"
+    )
+
+
+def _kept(job: Job, store: Store, error: SamewiseError) -> str:
+    kept = "the target is untouched"
+    if isinstance(error, MayHaveLanded):
+        kept = "the target holds either the old rows or the new ones, and the next run asks it which"
+    mark = watermarks.current(store, job.pipeline, job.task)
+    return kept if mark is None else f"{kept}; the watermark is still {instant_text(mark)}"

@@ -1,0 +1,171 @@
+"""A Delta table as a source, pinned to the version that is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import unquote
+
+from samewise.core.errors import PinsGone, Refused, SamewiseError
+from samewise.core.ids import stable_hash
+from samewise.core.ports import Spark
+from samewise.core.records import Pins
+from samewise.core.schema import Schema
+from samewise.core.sql import Span, quote
+from samewise.core.windows import Window
+from samewise.sources.failure_text import failure_text
+from samewise.storage import files as storage
+from samewise.storage.delta_log import CannotRead, DeltaLog, Log, SparkDeltaLog, VersionGone
+from samewise.storage.files import is_local, join, spark_folder
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+Answer = TypeVar("Answer")
+
+_VANISHED = (
+    "FAILED_READ_FILE.FILE_NOT_EXIST",
+    "DELTA_FILE_NOT_FOUND",
+    "DELTA_VERSION_NOT_FOUND",
+    "FileNotFoundException",
+)
+
+
+class DeltaSource:
+    """A table at `location`, or, where `table` is given, a table of Spark's catalog.
+
+    `span` says which rows belong to a window, given the table's schema; without it every window reads
+    the whole table. The fingerprint is that of the files which may hold the window's rows: a commit
+    that touches other files leaves the window as it was.
+    """
+
+    def __init__(
+        self,
+        location: str | None,
+        table: Sequence[str] | None,
+        spark: Spark,
+        *,
+        span: Callable[[Schema, Window], Span | None] | None = None,
+    ) -> None:
+        if (location is None) == (table is None):
+            raise ValueError("a Delta source is a location or a catalog table, not both")
+        self._location = location
+        self._table = table
+        self._spark = spark
+        self._span = span
+
+    @property
+    def name(self) -> str:
+        """The table, for a person."""
+        return ".".join(self._table) if self._table is not None else str(self._location)
+
+    def pin(self, window: Window) -> Pins:
+        return self._ask(lambda log: self._pins(log, window))
+
+    def check(self, pins: Pins) -> None:
+        self._ask(lambda log: self._check(log, pins))
+
+    def schema(self, pins: Pins) -> Schema:
+        return self._ask(lambda log: self._schema(log, pins))
+
+    def read(self, pins: Pins, window: Window) -> DataFrame:
+        reader = self._spark().read.option("versionAsOf", int(pins.details["version"]))
+        if self._table is not None:
+            rows = reader.table(self._reference)
+        else:
+            assert self._location is not None
+            rows = reader.format("delta").load(spark_folder(self._location))
+        span = self._span_of(self.schema(pins), window)
+        return rows if span is None else rows.where(span.sql)
+
+    def malformed(self, pins: Pins) -> DataFrame | None:
+        """A Delta table has no malformed rows."""
+        return None
+
+    def explain_failure(self, error: BaseException, pins: Pins) -> SamewiseError | None:
+        """What a failure of a job that reads these pins really means; None if this source is not at fault."""
+        try:
+            self.check(pins)
+        except PinsGone as gone:
+            return gone
+        text = failure_text(error)
+        # The file that is missing may be another one: only a file of this very table counts.
+        if any(word in text for word in _VANISHED) and self._is_named_in(text):
+            return _gone(f"a file of {self.name} at version {pins.details['version']} has vanished")
+        return None
+
+    @property
+    def _reference(self) -> str:
+        if self._table is not None:
+            return ".".join(quote(part) for part in self._table)
+        assert self._location is not None
+        return f"delta.{quote(spark_folder(self._location))}"
+
+    def _ask(self, question: Callable[[Log | None], Answer]) -> Answer:
+        """Ask the log without Spark where that works: Spark reads whatever Delta writes, but needs a JVM."""
+        if self._location is not None:
+            try:
+                return question(DeltaLog.open(self._location))
+            except CannotRead:
+                pass
+        return question(SparkDeltaLog.open(self._spark(), self._reference))
+
+    def _pins(self, log: Log | None, window: Window) -> Pins:
+        if log is None:
+            raise Refused(
+                f"there is no Delta table {self.name}",
+                code="no_table",
+                next_step="check the name, or load that table first",
+            )
+        files = log.files(self._span_of(log.schema, window), log.version)
+        return Pins(
+            kind="delta",
+            fingerprint=stable_hash(["delta", log.table_id, [list(file) for file in files]]),
+            summary=f"{self.name} at version {log.version}",
+            details={"version": log.version, "table_id": log.table_id},
+        )
+
+    def _check(self, log: Log | None, pins: Pins) -> None:
+        version = int(pins.details["version"])
+        if log is None:
+            raise _gone(f"{self.name} has vanished since it was pinned")
+        if log.table_id != pins.details["table_id"] or version > log.version:
+            raise _gone(f"{self.name} is another table than the one that was pinned")
+        if version == log.version:
+            return
+        try:
+            if isinstance(log, DeltaLog):
+                self._check_files(log, version)
+            else:
+                log.schema_at(version)
+        except VersionGone as error:
+            raise _gone(f"{self.name} cannot be read at version {version} any more") from error
+
+    def _schema(self, log: Log | None, pins: Pins) -> Schema:
+        if log is None:
+            raise _gone(f"{self.name} has vanished since it was pinned")
+        try:
+            return log.schema_at(int(pins.details["version"]))
+        except VersionGone as error:
+            raise _gone(f"{self.name} cannot be read as it was pinned: {error}") from error
+
+    def _span_of(self, schema: Schema, window: Window) -> Span | None:
+        return None if self._span is None else self._span(schema, window)
+
+    def _check_files(self, log: DeltaLog, version: int) -> None:
+        """Files that a newer version does not use any more may have been removed from the disk."""
+        assert self._location is not None
+        then, now = log.files(None, version), log.files(None, log.version)
+        if not is_local(self._location):
+            return  # A look at every file costs a request each; a missing one fails the read.
+        for path in sorted({file.path for file in then} - {file.path for file in now}):
+            # A log may spell a path with escapes that the folder does not have.
+            if not any(storage.stat(join(self._location, name)) for name in (path, unquote(path))):
+                raise _gone(f"{self.name} cannot be read at version {version} any more: {path} was removed")
+
+    def _is_named_in(self, text: str) -> bool:
+        return self._table is not None or str(self._location).rstrip("/") in text
+
+
+def _gone(message: str) -> PinsGone:
+    return PinsGone(message, next_step="run the same command again: it takes the table as it is then")

@@ -1,0 +1,1 @@
+"""YAML -> frozen, validated spec, with file and line in every error."""

@@ -1,0 +1,19 @@
+"""A spec back to YAML: what `samewise` writes, `samewise` reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from samewise.spec.pipeline import PipelineSpec
+from samewise.spec.project import ProjectSpec
+
+
+def dump_spec(spec: PipelineSpec | ProjectSpec) -> str:
+    """YAML that loads as an equal spec. What has its default is left out."""
+    import yaml
+
+    data: dict[str, Any] = spec.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    if isinstance(spec, PipelineSpec) and spec.params:
+        # As they are, not as JSON: a date must come back as a date.
+        data["params"] = dict(spec.params)
+    return str(yaml.safe_dump(data, sort_keys=False, allow_unicode=False, width=110))

@@ -1,0 +1,158 @@
+"""Leases: one runner at a time for each (target, window).
+
+A lease's epoch rises by one at each acquisition and never falls, so that it tells a holder from the
+one that took over. Every write to a run's rows goes through `fenced`, which holds the lease's row for
+the length of the transaction: whoever takes over waits for it, or makes it fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, and_, select, update
+
+from samewise.core.errors import Busy, LeaseLost
+from samewise.core.records import RunRecord
+from samewise.core.windows import instant_text
+from samewise.state.engine import insert_new, now
+from samewise.state.holders import Holder, is_gone
+from samewise.state.store import Store
+from samewise.state.tables import leases
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to run one window of one target. Past its expiry it still holds until someone takes over."""
+
+    target: str
+    window_key: str
+    epoch: int
+    holder: Holder
+    ttl_seconds: float
+    acquired_at: datetime
+    expires_at: datetime
+
+    def covers(self, run: RunRecord) -> bool:
+        """Whether this lease is for the run's target and window."""
+        return (self.target, self.window_key) == (run.target, run.window.key)
+
+
+def acquire(store: Store, target: str, window_key: str, holder: Holder, ttl_seconds: float) -> Lease:
+    """Take the window. Raises `Busy`, which names the holder, while another one has it.
+
+    One that has expired, or whose process is known to be gone, is taken over. A second call is
+    `Busy` too, also from the same process: two threads are two runners.
+    """
+    with store.transaction() as connection:
+        # There is always a row to lock, so that two first runners line up as well.
+        insert_new(
+            connection,
+            leases,
+            {"target": target, "window_key": window_key, "epoch": 0},
+            ["target", "window_key"],
+        )
+        row = connection.execute(select(leases).where(_row(target, window_key)).with_for_update()).one()
+        at = now(connection)
+        if row.holder is not None:
+            other = Holder.from_json(row.holder)
+            if row.expires_at > at and not is_gone(other):
+                raise _busy(target, window_key, other, row.acquired_at, row.expires_at)
+        lease = Lease(
+            target=target,
+            window_key=window_key,
+            epoch=row.epoch + 1,
+            holder=holder,
+            ttl_seconds=ttl_seconds,
+            acquired_at=at,
+            expires_at=at + timedelta(seconds=ttl_seconds),
+        )
+        connection.execute(
+            update(leases)
+            .where(_row(target, window_key))
+            .values(
+                epoch=lease.epoch,
+                holder=holder.to_json(),
+                acquired_at=lease.acquired_at,
+                expires_at=lease.expires_at,
+            )
+        )
+    return lease
+
+
+def renew(store: Store, lease: Lease) -> Lease:
+    """Push the expiry out, counted from now. Raises `LeaseLost` if another runner took over."""
+    with store.transaction() as connection:
+        _hold(connection, lease)
+        expires_at = now(connection) + timedelta(seconds=lease.ttl_seconds)
+        connection.execute(
+            update(leases).where(_row(lease.target, lease.window_key)).values(expires_at=expires_at)
+        )
+    return replace(lease, expires_at=expires_at)
+
+
+def release(store: Store, lease: Lease) -> None:
+    """Give the window free. A second call, or one after a takeover, changes nothing."""
+    with store.transaction() as connection:
+        # The row and its epoch stay: an epoch that started again would let an old holder write.
+        connection.execute(
+            update(leases)
+            .where(_row(lease.target, lease.window_key), leases.c.epoch == lease.epoch)
+            .values(holder=None, acquired_at=None, expires_at=None)
+        )
+
+
+def owner(store: Store, target: str, window_key: str) -> Holder | None:
+    """The process that has the window now, as far as is known; None if it is free or its holder is gone."""
+    with store.reading() as connection:
+        found = connection.execute(select(leases.c.holder).where(_row(target, window_key))).scalar()
+    return live_holder(found)
+
+
+def live_holder(found: Any | None) -> Holder | None:
+    """The holder in a lease's row, unless there is none or its process is gone."""
+    holder = None if found is None else Holder.from_json(found)
+    return None if holder is None or is_gone(holder) else holder
+
+
+@contextmanager
+def fenced(store: Store, lease: Lease, run: RunRecord) -> Iterator[Connection]:
+    """A transaction that commits only while `lease` is the newest one. Raises `LeaseLost` otherwise."""
+    if not lease.covers(run):
+        raise ValueError(f"the lease of {lease.target} {lease.window_key} does not cover run {run.run_id}")
+    with store.transaction() as connection:
+        _hold(connection, lease)
+        yield connection
+
+
+def _hold(connection: Connection, lease: Lease) -> None:
+    row = connection.execute(
+        select(leases.c.epoch, leases.c.holder).where(_row(lease.target, lease.window_key)).with_for_update()
+    ).one_or_none()
+    if row is None or row.epoch != lease.epoch or row.holder is None:
+        raise _lost(lease, None if row is None or row.holder is None else Holder.from_json(row.holder))
+
+
+def _row(target: str, window_key: str) -> ColumnElement[bool]:
+    return and_(leases.c.target == target, leases.c.window_key == window_key)
+
+
+def _busy(target: str, window_key: str, other: Holder, since: datetime, until: datetime) -> Busy:
+    return Busy(
+        f"{target} {window_key} is being run by {other}, since {instant_text(since)}",
+        kept="nothing was started",
+        next_step=f"run again with --wait, or after it ends; a holder that dies without a trace"
+        f" gives it free at {instant_text(until)}",
+    )
+
+
+def _lost(lease: Lease, other: Holder | None) -> LeaseLost:
+    taker = "it was given free" if other is None else f"{other} took over"
+    return LeaseLost(
+        f"{lease.target} {lease.window_key} is no longer this attempt's: {taker}",
+        kept="this attempt writes nothing any more; what the other one does stands",
+        next_step="`samewise history` shows both attempts",
+    )

@@ -1,0 +1,123 @@
+"""Receipts: what each landed commit holds. Written only by `checkpoint` and `restore`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, RowMapping, and_, func, select
+
+from samewise.core.measures import Measures
+from samewise.core.records import Receipt
+from samewise.core.windows import Window
+from samewise.state.engine import insert_new
+from samewise.state.store import Store
+from samewise.state.tables import receipts
+
+
+def latest(store: Store, pipeline: str, task: str, window: Window) -> Receipt | None:
+    """The receipt of the window's newest generation that landed, or None."""
+    query = (
+        select(receipts)
+        .where(
+            receipts.c.pipeline == pipeline,
+            receipts.c.task == task,
+            receipts.c.window_key == window.key,
+        )
+        .order_by(receipts.c.generation.desc())
+        .limit(1)
+    )
+    with store.reading() as connection:
+        row = connection.execute(query).mappings().one_or_none()
+    return None if row is None else _receipt(row)
+
+
+def latest_all(store: Store, pipeline: str, task: str) -> dict[str, Receipt]:
+    """The newest receipt of every window, by the window's key, in one query."""
+    of_task = and_(receipts.c.pipeline == pipeline, receipts.c.task == task)
+    newest = (
+        select(receipts.c.window_key, func.max(receipts.c.generation).label("generation"))
+        .where(of_task)
+        .group_by(receipts.c.window_key)
+        .subquery()
+    )
+    query = (
+        select(receipts)
+        .join(
+            newest,
+            and_(
+                receipts.c.window_key == newest.c.window_key,
+                receipts.c.generation == newest.c.generation,
+            ),
+        )
+        .where(of_task)
+        .order_by(receipts.c.window_start)
+    )
+    with store.reading() as connection:
+        return {row["window_key"]: _receipt(row) for row in connection.execute(query).mappings()}
+
+
+def done_windows(store: Store, pipeline: str, task: str, target: str) -> set[Window]:
+    """The windows that have landed in `target`. What landed in another one does not count for this one."""
+    with store.reading() as connection:
+        return windows_done(connection, pipeline, task, target)
+
+
+def windows_done(connection: Connection, pipeline: str, task: str, target: str) -> set[Window]:
+    """The same inside a transaction."""
+    query = (
+        select(receipts.c.window_start, receipts.c.window_end)
+        .where(receipts.c.pipeline == pipeline, receipts.c.task == task, receipts.c.target == target)
+        .distinct()
+    )
+    return {Window(start, end) for start, end in connection.execute(query)}
+
+
+def insert(connection: Connection, receipt: Receipt) -> bool:
+    """Store a receipt; False, and nothing changed, if its run has one. `landed_at` must be known."""
+    return insert_new(connection, receipts, _to_row(receipt), ["run_id"])
+
+
+def _to_row(receipt: Receipt) -> dict[str, Any]:
+    return {
+        "run_id": receipt.run_id,
+        "pipeline": receipt.pipeline,
+        "task": receipt.task,
+        "window_key": receipt.window.key,
+        "window_start": receipt.window.start,
+        "window_end": receipt.window.end,
+        "generation": receipt.generation,
+        "target": receipt.target,
+        "target_version": receipt.target_version,
+        "definition": receipt.definition,
+        "fingerprint": receipt.fingerprint,
+        "contract": receipt.contract,
+        "measures": None if receipt.measures is None else receipt.measures.to_json(),
+        "rows_read": receipt.rows_read,
+        "rows_staged": receipt.rows_staged,
+        "rows_deleted": receipt.rows_deleted,
+        "rows_quarantined": receipt.rows_quarantined,
+        "recovered": receipt.recovered,
+        "landed_at": receipt.landed_at,
+    }
+
+
+def _receipt(row: RowMapping) -> Receipt:
+    return Receipt(
+        run_id=row["run_id"],
+        pipeline=row["pipeline"],
+        task=row["task"],
+        window=Window(row["window_start"], row["window_end"]),
+        generation=row["generation"],
+        target=row["target"],
+        target_version=row["target_version"],
+        definition=row["definition"],
+        fingerprint=row["fingerprint"],
+        contract=row["contract"],
+        measures=None if row["measures"] is None else Measures.from_json(row["measures"]),
+        rows_read=row["rows_read"],
+        rows_staged=row["rows_staged"],
+        rows_deleted=row["rows_deleted"],
+        rows_quarantined=row["rows_quarantined"],
+        recovered=row["recovered"],
+        landed_at=row["landed_at"],
+    )

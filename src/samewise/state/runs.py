@@ -1,0 +1,190 @@
+"""Runs: what was planned, how far it got, how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import ColumnElement, RowMapping, and_, func, select, update
+
+from samewise.core.errors import Conflict, SamewiseError
+from samewise.core.records import Pins, Point, RunRecord, RunStatus
+from samewise.core.windows import Window
+from samewise.state.engine import insert_new, now
+from samewise.state.leases import Lease, fenced
+from samewise.state.store import Store
+from samewise.state.tables import attempts, runs
+
+
+def insert_run(store: Store, record: RunRecord, lease: Lease) -> RunRecord:
+    """Write down a plan; the record comes back with the time of the store's clock.
+
+    A second call with the same run changes nothing. Raises `Conflict` if another run has this
+    generation of the window.
+    """
+    with fenced(store, lease, record) as connection:
+        planned = replace(record, planned_at=record.planned_at or now(connection))
+        if insert_new(connection, runs, to_row(planned)):
+            return planned
+        row = connection.execute(select(runs).where(runs.c.run_id == record.run_id)).mappings().one_or_none()
+        if row is None:
+            raise Conflict(
+                f"generation {record.generation} of {record.pipeline} {record.window.key}"
+                " was planned by another run",
+                kept="nothing was published",
+                next_step="run the same command again; it plans a new generation",
+            )
+        return from_row(row)
+
+
+def get(store: Store, run_id: str) -> RunRecord | None:
+    """One run, or None."""
+    with store.reading() as connection:
+        row = connection.execute(select(runs).where(runs.c.run_id == run_id)).mappings().one_or_none()
+    return None if row is None else from_row(row)
+
+
+def open_run(store: Store, pipeline: str, task: str, window: Window) -> RunRecord | None:
+    """The newest run of this window that is not over, or None."""
+    query = (
+        select(runs)
+        .where(_of_window(pipeline, task, window), runs.c.status == RunStatus.OPEN)
+        .order_by(runs.c.generation.desc())
+        .limit(1)
+    )
+    with store.reading() as connection:
+        row = connection.execute(query).mappings().one_or_none()
+    return None if row is None else from_row(row)
+
+
+def open_windows(store: Store, pipeline: str, task: str) -> set[Window]:
+    """Windows with a run that is not over."""
+    query = select(runs.c.window_key).where(
+        runs.c.pipeline == pipeline, runs.c.task == task, runs.c.status == RunStatus.OPEN
+    )
+    with store.reading() as connection:
+        return {Window.from_key(key) for key in connection.execute(query).scalars()}
+
+
+def latest_generation(store: Store, pipeline: str, task: str, window: Window) -> int:
+    """The highest generation that this store has seen for the window; 0 for none."""
+    query = select(func.max(runs.c.generation)).where(_of_window(pipeline, task, window))
+    with store.reading() as connection:
+        return connection.execute(query).scalar() or 0
+
+
+def advance(
+    store: Store, run: RunRecord, point: Point, lease: Lease, *, contract: str | None = None
+) -> RunRecord:
+    """Write down how far the run has got, with what was learnt there. A second call changes nothing."""
+    learnt = {} if contract is None else {"contract": contract}
+    with fenced(store, lease, run) as connection:
+        changed = connection.execute(
+            update(runs)
+            .where(runs.c.run_id == run.run_id, runs.c.status == RunStatus.OPEN)
+            .values(point=point, **learnt)
+        ).rowcount
+        if changed == 0:
+            raise SamewiseError(f"run {run.run_id} is not open, and cannot reach {point}")
+    return replace(run, point=point, contract=contract or run.contract)
+
+
+def close(
+    store: Store,
+    run: RunRecord,
+    status: RunStatus,
+    lease: Lease,
+    error: Mapping[str, Any] | None = None,
+) -> RunRecord:
+    """End the run. A second call with the same status changes nothing; another status is a bug."""
+    if status is RunStatus.OPEN:
+        raise ValueError("a run is not closed by opening it")
+    with fenced(store, lease, run) as connection:
+        at = now(connection)
+        connection.execute(
+            update(runs)
+            .where(runs.c.run_id == run.run_id, runs.c.status == RunStatus.OPEN)
+            .values(status=status, closed_at=at, error=None if error is None else dict(error))
+        )
+        if status is RunStatus.ABANDONED:
+            # No attempt will come that could notice that these have died.
+            connection.execute(
+                update(attempts)
+                .where(attempts.c.run_id == run.run_id, attempts.c.status == "running")
+                .values(status="lost", ended_at=at)
+            )
+        row = connection.execute(select(runs).where(runs.c.run_id == run.run_id)).mappings().one_or_none()
+        closed = None if row is None else from_row(row)
+        if closed is None or closed.status is not status:
+            ended = "unknown" if closed is None else closed.status
+            raise SamewiseError(f"run {run.run_id} is {ended}, and cannot become {status}")
+    return closed
+
+
+def history(store: Store, pipeline: str, task: str | None = None, *, limit: int = 50) -> list[RunRecord]:
+    """The newest runs first."""
+    query = select(runs).where(runs.c.pipeline == pipeline)
+    if task is not None:
+        query = query.where(runs.c.task == task)
+    newest_first = query.order_by(
+        runs.c.planned_at.desc(), runs.c.window_start.desc(), runs.c.generation.desc()
+    )
+    with store.reading() as connection:
+        return [from_row(row) for row in connection.execute(newest_first.limit(limit)).mappings()]
+
+
+def to_row(record: RunRecord) -> dict[str, Any]:
+    """The columns of a run that has been planned."""
+    return {
+        "run_id": record.run_id,
+        "pipeline": record.pipeline,
+        "task": record.task,
+        "window_key": record.window.key,
+        "window_start": record.window.start,
+        "window_end": record.window.end,
+        "generation": record.generation,
+        "target": record.target,
+        "definition": record.definition,
+        "run_ts": record.run_ts,
+        "source": record.source.to_json(),
+        "inputs": {name: pins.to_json() for name, pins in record.inputs.items()},
+        "contract": record.contract,
+        "base_version": record.base_version,
+        "point": record.point,
+        "status": record.status,
+        "attempt": record.attempt,
+        "forced": record.forced,
+        "planned_at": record.planned_at,
+        "closed_at": record.closed_at,
+        "error": None if record.error is None else dict(record.error),
+    }
+
+
+def from_row(row: RowMapping) -> RunRecord:
+    """The inverse of `to_row`."""
+    return RunRecord(
+        run_id=row["run_id"],
+        pipeline=row["pipeline"],
+        task=row["task"],
+        window=Window(row["window_start"], row["window_end"]),
+        generation=row["generation"],
+        target=row["target"],
+        definition=row["definition"],
+        run_ts=row["run_ts"],
+        source=Pins.from_json(row["source"]),
+        inputs={name: Pins.from_json(pins) for name, pins in row["inputs"].items()},
+        contract=row["contract"],
+        base_version=row["base_version"],
+        point=Point(row["point"]),
+        status=RunStatus(row["status"]),
+        attempt=row["attempt"],
+        forced=row["forced"],
+        planned_at=row["planned_at"],
+        closed_at=row["closed_at"],
+        error=row["error"],
+    )
+
+
+def _of_window(pipeline: str, task: str, window: Window) -> ColumnElement[bool]:
+    return and_(runs.c.pipeline == pipeline, runs.c.task == task, runs.c.window_key == window.key)

@@ -1,0 +1,79 @@
+"""Watermarks: how far an incremental source has been consumed. They only ever move forward."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, select, update
+
+from samewise.core.windows import parse_instant
+from samewise.state import tasks as task_rows
+from samewise.state.engine import now
+from samewise.state.store import Store
+from samewise.state.tables import fixed_text, tasks, watermark_moves
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One step of a watermark."""
+
+    value: datetime
+    moved_at: datetime
+    run_id: str | None
+    reason: str
+
+
+def current(store: Store, pipeline: str, task: str) -> datetime | None:
+    """Where the watermark stands; None before its first move."""
+    query = select(tasks.c.watermark).where(task_rows.of(pipeline, task))
+    with store.reading() as connection:
+        text = connection.execute(query).scalar()
+    return None if text is None else parse_instant(text)
+
+
+def moves(store: Store, pipeline: str, task: str, *, limit: int = 50) -> list[Move]:
+    """How it came there, the newest step first."""
+    query = (
+        select(watermark_moves)
+        .where(watermark_moves.c.pipeline == pipeline, watermark_moves.c.task == task)
+        .order_by(watermark_moves.c.number.desc())
+        .limit(limit)
+    )
+    with store.reading() as connection:
+        return [
+            Move(parse_instant(row.value), row.moved_at, row.run_id, row.reason)
+            for row in connection.execute(query)
+        ]
+
+
+def move(
+    connection: Connection,
+    pipeline: str,
+    task: str,
+    value: datetime,
+    *,
+    run_id: str | None,
+    reason: str,
+) -> bool:
+    """Move the watermark to `value`; False, and nothing changed, if it is there or further already."""
+    row = task_rows.lock(connection, pipeline, task)
+    if row.watermark is not None and parse_instant(row.watermark) >= value:
+        return False
+    number = row.watermark_moves + 1
+    text = fixed_text(value)
+    connection.execute(
+        update(tasks).where(task_rows.of(pipeline, task)).values(watermark=text, watermark_moves=number)
+    )
+    connection.execute(
+        watermark_moves.insert().values(
+            pipeline=pipeline,
+            task=task,
+            number=number,
+            value=text,
+            moved_at=now(connection),
+            run_id=run_id,
+            reason=reason,
+        )
+    )
+    return True

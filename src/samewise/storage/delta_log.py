@@ -1,0 +1,248 @@
+"""A Delta table's log, read without a JVM (by delta-rs), or by Spark where delta-rs cannot."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from samewise.core.records import TargetCommit
+from samewise.core.schema import Schema
+from samewise.core.sql import Span
+from samewise.storage.delta_types import read_schema
+from samewise.storage.files import is_local, local_path
+from samewise.storage.log import CannotRead, LiveFile, Log, VersionGone, commit_of
+from samewise.storage.spark_delta_log import SparkDeltaLog
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+
+__all__ = ["CannotRead", "DeltaLog", "LiveFile", "Log", "SparkDeltaLog", "VersionGone"]
+
+_DELETIONS = "deletionVectors"
+_STATISTICS_PRECISION = timedelta(milliseconds=1)
+"""A timestamp in the statistics is cut off to this: the true maximum may be higher by less than it."""
+_ANY_ZONE = timedelta(days=1)
+"""A timestamp that names a partition is a wall time, and the log does not say in which zone."""
+
+
+class DeltaLog:
+    """The log of the table at `location`, as it was when it was opened."""
+
+    def __init__(self, location: str, table: DeltaTable) -> None:
+        self._location = location
+        self._table = table
+        self._version = table.version()
+        self._asked = 0
+        self._told: list[TargetCommit] = []
+
+    @classmethod
+    def open(cls, location: str) -> DeltaLog | None:
+        """The log as it is now; None if there is no table. Raises `CannotRead`."""
+        place = _place(location)
+        if is_local(place) and not os.path.isdir(place):
+            return None
+        if is_local(place) and ("%" in place or "\\" in place):
+            # delta-rs takes `%20` in a path for a space, a backslash for a slash, and looks elsewhere.
+            raise CannotRead(f"delta-rs does not take this path as it is written: {place}")
+        with _reading(location):
+            table = _load(place, None)
+            return None if table is None else cls(place, table)
+
+    @property
+    def version(self) -> int:
+        return self._version
+
+    @property
+    def table_id(self) -> str:
+        with _reading(self._location):
+            return str(self._table.metadata().id)
+
+    @property
+    def schema(self) -> Schema:
+        with _reading(self._location):
+            return read_schema(self._table.schema().to_json())
+
+    @property
+    def partition_columns(self) -> list[str]:
+        with _reading(self._location):
+            return list(self._table.metadata().partition_columns)
+
+    @property
+    def properties(self) -> dict[str, str]:
+        with _reading(self._location):
+            return dict(self._table.metadata().configuration)
+
+    def commits(self, since: int) -> list[TargetCommit] | None:
+        wanted = self._version - since
+        if wanted < 0:
+            return None
+        if wanted == 0:
+            return []
+        # delta-rs numbers commits by counting down and passes over one that says nothing about itself.
+        # So the numbers can be trusted only where there are as many as were asked for.
+        newest = self._newest(wanted)
+        return newest[-wanted:] if len(newest) >= wanted else None
+
+    def known_commits(self) -> list[TargetCommit]:
+        return list(self._newest(self._version + 1))
+
+    def _newest(self, wanted: int) -> list[TargetCommit]:
+        """The last `wanted` commits or more, oldest first. Kept: a command asks once for each window."""
+        if wanted > self._asked:
+            with _reading(self._location):
+                history = self._table.history(wanted)
+            self._asked = wanted
+            self._told = [
+                commit_of(
+                    entry["version"],
+                    int(entry.get("timestamp", 0)) * 1000,
+                    entry.get("operation"),
+                    entry.get("userMetadata"),
+                    entry.get("operationMetrics"),
+                )
+                for entry in reversed(history)
+            ]
+        return self._told
+
+    def token(self, app_id: str) -> int:
+        with _reading(self._location):
+            return self._table.transaction_version(app_id) or 0
+
+    def files(self, span: Span | None, version: int) -> list[LiveFile]:
+        table = self._at(version)
+        with _reading(self._location):
+            actions = table.get_add_actions(flatten=True)
+            bounds = _Bounds.of(span, actions.column_names)
+            rows = actions.select(["path", "size_bytes", *bounds.columns]).to_struct_array().to_pylist()
+            marks = _deletions(table)
+        return sorted(
+            LiveFile(row["path"], row["size_bytes"], marks.get(_name(row["path"]), ""))
+            for row in rows
+            if bounds.may_hold(row)
+        )
+
+    def schema_at(self, version: int) -> Schema:
+        table = self._at(version)
+        with _reading(self._location):
+            return read_schema(table.schema().to_json())
+
+    def _at(self, version: int) -> DeltaTable:
+        if version == self._version:
+            return self._table
+        if version > self._version:
+            raise VersionGone(f"{self._location} has no version {version}: it is at {self._version}")
+        with _reading(self._location):
+            table = _load(self._location, version)
+        if table is None:
+            raise VersionGone(f"the log of {self._location} does not reach back to version {version}")
+        return table
+
+
+def _place(location: str) -> str:
+    return os.path.abspath(local_path(location)) if is_local(location) else location
+
+
+def _load(place: str, version: int | None) -> DeltaTable | None:
+    from deltalake import DeltaTable
+    from deltalake.exceptions import TableNotFoundError
+
+    try:
+        return DeltaTable(place, version=version)
+    except TableNotFoundError:
+        return None
+
+
+@contextmanager
+def _reading(location: str) -> Iterator[None]:
+    try:
+        yield
+    except (CannotRead, VersionGone):
+        raise
+    except Exception as error:
+        # delta-rs has no common class for what it cannot do: a feature that it does not know, a store
+        # that it cannot reach and a missing credential arrive as DeltaError, OSError or ValueError.
+        raise CannotRead(f"delta-rs cannot read {location}: {error}") from error
+
+
+class _Bounds:
+    """Which files may hold rows of a span, by what the log says about each file."""
+
+    def __init__(self, span: Span | None, partition: str | None, low: str | None, high: str | None) -> None:
+        self._span = span
+        self._partition = partition
+        self._low = low
+        self._high = high
+        self.columns = [name for name in (partition, low, high) if name is not None]
+
+    @classmethod
+    def of(cls, span: Span | None, names: list[str]) -> _Bounds:
+        if span is None:
+            return cls(None, None, None, None)
+        known = {name.lower(): name for name in names}
+        column = span.column.lower()
+        partition = known.get(f"partition.{column}")
+        if partition is not None:
+            return cls(span, partition, None, None)
+        return cls(span, None, known.get(f"min.{column}"), known.get(f"max.{column}"))
+
+    def may_hold(self, row: Mapping[str, Any]) -> bool:
+        if self._span is None:
+            return True
+        if self._partition is not None:
+            value = row[self._partition]
+            # A span is never true for NULL, so a partition of NULLs holds none of its rows.
+            return value is not None and _overlaps(self._span, value, value, _ANY_ZONE, _ANY_ZONE)
+        if self._low is None or self._high is None:
+            return True
+        low, high = row[self._low], row[self._high]
+        if low is None or high is None:
+            return True
+        return _overlaps(self._span, low, high, timedelta(0), _STATISTICS_PRECISION)
+
+
+def _overlaps(span: Span, low: Any, high: Any, below: timedelta, above: timedelta) -> bool:
+    """Whether a value of [low, high] may lie in the span. In doubt, yes."""
+    first, last = span.lower, span.upper
+    if not _comparable(first, low) or not _comparable(first, high):
+        return True
+    if isinstance(low, datetime):
+        try:
+            low, high = low - below, high + above
+        except OverflowError:
+            return True
+    if last is None:
+        return bool(low <= first <= high)
+    return bool(low < last and first <= high)
+
+
+def _comparable(a: object, b: object) -> bool:
+    if isinstance(a, datetime) and isinstance(b, datetime):
+        return (a.tzinfo is None) == (b.tzinfo is None)
+    for kind in (datetime, date, str):
+        if isinstance(a, kind) or isinstance(b, kind):
+            return isinstance(a, kind) and isinstance(b, kind)
+    return False
+
+
+def _deletions(table: DeltaTable) -> dict[str, str]:
+    """A hash of which rows are deleted in a file, by the file's name."""
+    if _DELETIONS not in (table.protocol().reader_features or ()):
+        return {}
+    found = table.deletion_vectors().read_all().to_struct_array().to_pylist()
+    # Two folders may hold files of one name; then both change their mark when one of them does. The other
+    # way about, by whole paths, a difference in how a path is escaped would hide a deletion.
+    marks: dict[str, str] = {}
+    for row in sorted(found, key=lambda row: str(row["filepath"])):
+        name = _name(row["filepath"])
+        rows = hashlib.sha256(bytes(row["selection_vector"])).hexdigest()[:16]
+        marks[name] = marks.get(name, "") + rows
+    return marks
+
+
+def _name(path: str) -> str:
+    return unquote(path.rpartition("/")[2])

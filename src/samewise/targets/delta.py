@@ -1,0 +1,248 @@
+"""A Delta table as a target: one log commit publishes, and carries the token and who wrote it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from samewise.core.errors import Conflict, MayHaveLanded, OutOfSpace, Refused, Transient
+from samewise.core.measures import Measures, measure_expressions, read_measures
+from samewise.core.ownership import check_owner
+from samewise.core.ports import Head, Spark, Write
+from samewise.core.records import Answer, Landed, Owner, RunRecord, Stamp, TargetCommit
+from samewise.core.schema import Schema
+from samewise.core.sql import Span, literal, quote
+from samewise.storage.delta_log import CannotRead, DeltaLog, Log, SparkDeltaLog
+from samewise.storage.failures import Kind, read_failure
+from samewise.storage.files import spark_folder
+from samewise.storage.frames import schema_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_STORE = "samewise.store"
+_OWNER = "samewise.owner"
+_PLACE = "samewise.place"
+_LOG_SECONDS = 1.0
+"""How old a reading of the log may be where it only saves work; a commit's answer is always read anew."""
+
+
+class DeltaTarget:
+    """A table at `location`, or, where `table` is given, a table of Spark's catalog."""
+
+    def __init__(self, location: str | None, table: Sequence[str] | None, spark: Spark) -> None:
+        if (location is None) == (table is None):
+            raise ValueError("a Delta target is a location or a catalog table, not both")
+        self._location = location
+        self._table = table
+        self._spark = spark
+        self._log: Log | None = None
+        self._log_read_at = float("-inf")
+
+    @property
+    def key(self) -> str:
+        if self._table is not None:
+            return "delta:" + ".".join(self._table)
+        return f"delta:{self._location}"
+
+    @property
+    def reference(self) -> str:
+        """The table as Spark SQL names it."""
+        if self._table is not None:
+            return ".".join(quote(part) for part in self._table)
+        assert self._location is not None
+        return f"delta.{quote(spark_folder(self._location))}"
+
+    def head(self) -> Head | None:
+        log = self._read_log()
+        if log is None:
+            return None
+        return Head(log.version, log.schema, _owner_in(log.properties))
+
+    def generation(self, app_id: str) -> int:
+        log = self._read_log()
+        return 0 if log is None else log.token(app_id)
+
+    def commits(self, since: int) -> Sequence[TargetCommit] | None:
+        log = self._read_log()
+        if log is None or since > log.version:
+            return None
+        return log.commits(since)
+
+    def known_commits(self) -> Sequence[TargetCommit]:
+        log = self._read_log()
+        return [] if log is None else log.known_commits()
+
+    def landed(self, run: RunRecord) -> Landed:
+        log = self._read_log(fresh=True)
+        if log is None:
+            return Landed(Answer.ABSENT)
+        # A table that was dropped and made again starts at zero: then the pinned version says nothing.
+        since = run.base_version if run.base_version <= log.version else -1
+        commits = log.commits(since)
+        stamped = [c for c in commits or () if c.stamp is not None and c.stamp.app_id == run.app_id]
+        newest = max(stamped, key=_generation, default=None)
+        if newest is not None and newest.stamp is not None and newest.stamp.generation >= run.generation:
+            mine = newest.stamp.run_id == run.run_id and newest.stamp.kind == "data"
+            return Landed(Answer.MINE, newest) if mine else Landed(Answer.SUPERSEDED, newest)
+        token = log.token(run.app_id)
+        if token < run.generation:
+            return Landed(Answer.ABSENT)
+        # The token is taken and the commit that took it is not in the log. Where the log was cut off, the
+        # run's own number is proof enough: the owner's fence keeps other stores from using it.
+        mine = token == run.generation and commits is None
+        return Landed(Answer.MINE if mine else Answer.SUPERSEDED)
+
+    def prepare(self, schema: Schema, owner: Owner, partition_by: Sequence[str]) -> None:
+        head = self._fresh_head()
+        if head is None:
+            self._create(schema, owner, partition_by)
+            head = self._fresh_head()
+            assert head is not None
+        if head.owner is None:
+            self._set_owner(owner)
+            head = self._fresh_head()
+            assert head is not None
+        check_owner(head.owner, owner, self.key)
+
+    def adopt(self, owner: Owner) -> None:
+        head = self._fresh_head()
+        if head is not None and head.owner != owner:
+            self._set_owner(owner)
+
+    def publish(self, rows: DataFrame, write: Write, stamp: Stamp) -> None:
+        if write.keep:
+            self._append_nothing(stamp)
+            return
+        writer = rows.write.format("delta").mode("overwrite")
+        if write.span is None:
+            writer = writer.option("overwriteSchema", "true")
+            if write.partition_by:
+                writer = writer.partitionBy(*write.partition_by)
+        else:
+            writer = writer.option("replaceWhere", write.span.sql).option("mergeSchema", "true")
+        with self._committing():
+            writer.options(**_token(stamp)).save(self._path())
+
+    def burn(self, stamp: Stamp) -> None:
+        if self._fresh_head() is not None:
+            self._append_nothing(stamp)
+
+    def measure(self, span: Span | None, version: int) -> Measures:
+        reader = self._spark().read.format("delta").option("versionAsOf", version)
+        rows = reader.load(self._path())
+        if span is not None:
+            rows = rows.where(span.sql)
+        expressions = measure_expressions(schema_of(rows))
+        found = rows.selectExpr(*[f"{sql} AS {quote(name)}" for name, sql in expressions.items()]).first()
+        assert found is not None
+        return read_measures(found.asDict())
+
+    def _read_log(self, *, fresh: bool = False) -> Log | None:
+        if not fresh and time.monotonic() - self._log_read_at < _LOG_SECONDS:
+            return self._log
+        self._log = self._open_log()
+        self._log_read_at = time.monotonic()
+        return self._log
+
+    def _open_log(self) -> Log | None:
+        if self._location is not None:
+            try:
+                return DeltaLog.open(self._location)
+            except CannotRead:
+                pass  # Spark reads whatever Delta writes, at the price of a JVM.
+        return SparkDeltaLog.open(self._spark(), self.reference)
+
+    def _fresh_head(self) -> Head | None:
+        self._read_log(fresh=True)
+        return self.head()
+
+    def _path(self) -> str:
+        """Where the table lies. A catalog knows that for its tables."""
+        if self._location is not None:
+            return spark_folder(self._location)
+        detail = self._spark().sql(f"DESCRIBE DETAIL {self.reference}").first()
+        assert detail is not None
+        return str(detail["location"])
+
+    def _create(self, schema: Schema, owner: Owner, partition_by: Sequence[str]) -> None:
+        columns = ", ".join(f"{quote(column.name)} {column.type}" for column in schema)
+        partitions = ", ".join(quote(name) for name in partition_by)
+        clause = f" PARTITIONED BY ({partitions})" if partition_by else ""
+        properties = _properties(owner)
+        with self._committing():
+            self._spark().sql(
+                f"CREATE TABLE IF NOT EXISTS {self.reference} ({columns}) USING DELTA{clause} "
+                f"TBLPROPERTIES ({properties})"
+            )
+
+    def _set_owner(self, owner: Owner) -> None:
+        # A change of the table's metadata: a commit under way from the former owner conflicts with it,
+        # reads the owner again, and is refused.
+        with self._committing():
+            self._spark().sql(f"ALTER TABLE {self.reference} SET TBLPROPERTIES ({_properties(owner)})")
+
+    def _append_nothing(self, stamp: Stamp) -> None:
+        nothing = self._spark().read.format("delta").load(self._path()).limit(0)
+        with self._committing():
+            nothing.write.format("delta").mode("append").options(**_token(stamp)).save(self._path())
+
+    @contextmanager
+    def _committing(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            failure = read_failure(error)
+            match failure.kind:
+                case Kind.CONFLICT:
+                    raise Conflict(f"another commit came first: {failure.summary}") from error
+                case Kind.LOST_ENGINE:
+                    raise MayHaveLanded(f"Spark was lost during the commit: {failure.summary}") from error
+                case Kind.OUT_OF_SPACE:
+                    raise OutOfSpace(
+                        f"no space left to write {self.reference}: {failure.summary}",
+                        next_step="free some space, then run the same command again",
+                    ) from error
+                case Kind.TRANSIENT:
+                    raise Transient(failure.summary) from error
+                case Kind.REFUSED:
+                    raise _refusal(failure.conditions, failure.summary) from error
+                case _:
+                    raise
+        finally:
+            self._log_read_at = float("-inf")
+
+
+def _generation(commit: TargetCommit) -> tuple[int, int]:
+    assert commit.stamp is not None
+    return commit.stamp.generation, commit.version
+
+
+def _owner_in(properties: dict[str, str]) -> Owner | None:
+    store, task = properties.get(_STORE), properties.get(_OWNER)
+    if store is None or task is None:
+        return None
+    pipeline, _, name = task.partition("/")
+    return Owner(store, pipeline, name, properties.get(_PLACE, ""))
+
+
+def _properties(owner: Owner) -> str:
+    pairs = {_STORE: owner.store_id, _OWNER: f"{owner.pipeline}/{owner.task}", _PLACE: owner.place}
+    return ", ".join(f"{literal(key)} = {literal(value)}" for key, value in pairs.items())
+
+
+def _token(stamp: Stamp) -> dict[str, str | int]:
+    return {"txnAppId": stamp.app_id, "txnVersion": stamp.generation, "userMetadata": stamp.text}
+
+
+def _refusal(conditions: Sequence[str], summary: str) -> Refused:
+    if "DELTA_REPLACE_WHERE_MISMATCH" in conditions:
+        return Refused(
+            "the result has rows that lie outside the window",
+            code="outside_window",
+            next_step="filter them in the transform, or leave out write.window_column so that late rows "
+            "belong to the window that loaded them",
+        )
+    return Refused(f"the target refuses the rows: {summary}", code="target_constraint")

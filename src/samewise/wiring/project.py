@@ -1,0 +1,219 @@
+"""A project as Python sees it: open it, run a pipeline, get a typed result."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from samewise.core.errors import Refused, UsageError
+from samewise.core.windows import FULL, Window
+from samewise.plan.window_text import parse_window
+from samewise.run.events import Listener, Note, ignore
+from samewise.run.job import Job
+from samewise.run.pipeline import Graph, run_pipeline, schedule_work
+from samewise.run.planning import Plan, make_plan
+from samewise.run.recover import Recovered, recover
+from samewise.run.results import RunResult
+from samewise.run.session import LazySpark, SparkSettings
+from samewise.run.window import Options
+from samewise.spec.load import Loaded, find_project, load_project
+from samewise.spec.pipeline import PipelineSpec
+from samewise.state.store import Store
+from samewise.storage.files import check_writable
+from samewise.wiring.checks import check_pipelines
+from samewise.wiring.parts import build_graph, build_grid
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def open_project(
+    folder: str | Path = ".",
+    *,
+    env: str | None = None,
+    spark: SparkSession | None = None,
+    listen: Listener = ignore,
+    environ: Mapping[str, str] | None = None,
+) -> Project:
+    """Open the project in `folder`, or in the nearest folder above it.
+
+    `spark` is a session that the caller brings: it is used and never changed. Without it a session
+    is started when one is needed, as samewise.yaml says. Raises `SpecError` with every problem of
+    every file.
+    """
+    loaded = load_project(find_project(Path(folder)), env, os.environ if environ is None else environ)
+    check_pipelines(loaded)
+    return Project(loaded, spark, listen)
+
+
+@dataclass(frozen=True, slots=True)
+class Unplanned:
+    """A window that cannot be planned now: its source is not there, or not yet."""
+
+    job: Job
+    window: Window
+    error: Refused
+
+
+class Project(AbstractContextManager["Project"]):
+    """An open project. Closing it stops the Spark session that it started, and no other."""
+
+    def __init__(self, loaded: Loaded, spark: SparkSession | None, listen: Listener) -> None:
+        self.loaded = loaded
+        self._listen = listen
+        self._store: Store | None = None
+        self.spark_settings = _settings(loaded)
+        self._spark = LazySpark(self.spark_settings, spark, lambda text: self._listen(Note(text)))
+
+    @property
+    def name(self) -> str:
+        return self.loaded.project.project
+
+    @property
+    def pipelines(self) -> Sequence[str]:
+        return list(self.loaded.pipelines)
+
+    def listen(self, listener: Listener) -> None:
+        """Tell `listener` what goes on from now on."""
+        self._listen = listener
+
+    @property
+    def store(self) -> Store:
+        """The state store, made on first use."""
+        if self._store is None:
+            self._store = Store.open(self.loaded.state_url)
+        return self._store
+
+    @property
+    def known_store(self) -> Store | None:
+        """The state store if there is one already: asking never makes it."""
+        if self._store is None and not Store.exists(self.loaded.state_url):
+            return None
+        return self.store
+
+    def run(
+        self,
+        pipeline: str,
+        *,
+        window: str | Window | None = None,
+        start: str | None = None,
+        end: str | None = None,
+        force: bool = False,
+        wait: bool = False,
+    ) -> RunResult:
+        """Run every due window, or those that are asked for: `window`, or all from `start` up to `end`.
+
+        Gives a result also where the data was refused; raises only for a wrong request or setting.
+        """
+        spec = self.loaded.pipeline(pipeline)
+        windows = self._windows(spec, window, start, end)
+        check_writable(self.loaded.warehouse)
+        store = self.store
+        return run_pipeline(self.graph(pipeline), windows, store, Options(force, wait), self._listen)
+
+    def plan(
+        self,
+        pipeline: str,
+        *,
+        window: str | Window | None = None,
+        start: str | None = None,
+        end: str | None = None,
+        force: bool = False,
+    ) -> list[Plan | Unplanned]:
+        """What `run` would do: the same windows, bounds, predicates and steps. Writes nothing."""
+        spec = self.loaded.pipeline(pipeline)
+        windows = self._windows(spec, window, start, end)
+        store = self.known_store
+        now = datetime.now(UTC) if store is None else store.now()
+        work = schedule_work(self.graph(pipeline), windows, store, now=now)
+        return [_plan(job, at, store, force=force) for job, at in work]
+
+    def recover(self, pipeline: str, *, adopt: bool = False) -> list[Recovered]:
+        """Rebuild the state store from what the pipeline's targets hold. A second call changes nothing."""
+        store = self.store
+        jobs = self.graph(pipeline).jobs
+        return [recover(job, store, adopt=adopt, emit=self._listen) for job in jobs]
+
+    def graph(self, pipeline: str) -> Graph:
+        """The pipeline's tasks with everything that they need; starts nothing."""
+        spec = self.loaded.pipeline(pipeline)
+        store = self.known_store
+        store_id = "" if store is None else store.store_id
+        place = "" if store is None else _place(store)
+        return build_graph(self.loaded, spec, self._spark.in_zone(str(spec.zone)), store_id, place)
+
+    def close(self) -> None:
+        """Let go of the state store and of a Spark session that was started here. A second call does nothing."""
+        self._spark.stop()
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _windows(
+        self, spec: PipelineSpec, window: str | Window | None, start: str | None, end: str | None
+    ) -> list[Window] | None:
+        """The windows that are asked for; None for every due one."""
+        if window is None and start is None and end is None:
+            return None
+        if window is not None and (start is not None or end is not None):
+            raise UsageError(
+                "a window and a span exclude each other", next_step="use --window, or --from and --to"
+            )
+        grid = build_grid(spec)
+        if grid is None:
+            if window in ("full", FULL):
+                return [FULL]
+            raise UsageError(
+                f"{spec.name} has no schedule, so its only window is `full`",
+                next_step=f"samewise run {spec.name}",
+            )
+        if isinstance(window, Window):
+            return [window]
+        if window is None and (start is None or end is None):
+            raise UsageError(
+                "a span needs both ends", next_step="use --from DATE --to DATE; the last day is not included"
+            )
+        try:
+            return parse_window(window if window is not None else f"{start}/{end}", grid)
+        except ValueError as error:
+            raise UsageError(
+                str(error), next_step="a window is 2026-04-25, 2026-04-25T13 or START/END"
+            ) from error
+
+
+def _plan(job: Job, window: Window, store: Store | None, *, force: bool) -> Plan | Unplanned:
+    try:
+        return make_plan(job, window, store, force=force)
+    except Refused as error:
+        return Unplanned(job, window, error)
+
+
+def _place(store: Store) -> str:
+    """Where a store lies, for the targets to remember. A file is told apart from one of the same name elsewhere."""
+    return f"{socket.gethostname()}:{store.place}" if store.place.startswith("/") else store.place
+
+
+def _settings(loaded: Loaded) -> SparkSettings:
+    spark = loaded.project.spark
+    return SparkSettings(
+        log_dir=loaded.root / ".samewise" / "logs",
+        master=spark.effective_master,
+        remote=spark.remote,
+        conf=spark.conf,
+        warehouse_dir=loaded.warehouse,
+    )

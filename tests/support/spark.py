@@ -1,0 +1,63 @@
+"""One small Spark session for every test that needs one: a start costs more than most tests."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from typing import TYPE_CHECKING
+
+from samewise.run.jars import ensure_jars
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def test_session() -> SparkSession:
+    """A local session with Delta, quick to start and quiet. A second call gives the same session."""
+    from pyspark.sql import SparkSession
+
+    jars = ensure_jars(lambda line: print(line, file=sys.stderr))
+    conf = {
+        "spark.jars": ",".join(str(jar) for jar in jars),
+        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.databricks.delta.snapshotPartitions": "2",
+        "spark.sql.warehouse.dir": tempfile.mkdtemp(prefix="samewise-warehouse-"),
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "2g",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    builder = SparkSession.builder.master("local[2]").appName("samewise tests")
+    for key, value in conf.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    return session
+
+
+class ReadySpark:
+    """A session that is there already, in the shape of `core.ports.Spark`."""
+
+    def __init__(self, session: SparkSession) -> None:
+        self._session = session
+
+    def __call__(self) -> SparkSession:
+        return self._session
+
+    @property
+    def started(self) -> bool:
+        return True
+
+
+class NoSpark:
+    """For what must do without Spark: asking for a session fails the test."""
+
+    started = False
+
+    def __call__(self) -> SparkSession:
+        raise AssertionError("Spark was asked for")
