@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ from samewise.core.measures import Measures, measure_expressions, read_measures
 from samewise.core.ports import Source
 from samewise.core.records import Pins
 from samewise.core.schema import Schema
-from samewise.core.sql import Span, quote
+from samewise.core.sql import Span, literal, quote
 from samewise.core.windows import Window
 from samewise.sources.delta import DeltaSource
 from samewise.sources.files import FilesSource
@@ -48,8 +49,8 @@ class Rig:
     """A source and the hands that prepare what it reads."""
 
     source: Source
-    without_spark: Source | None
-    """The same source, for which asking for Spark is an error; None where it cannot do without."""
+    without_spark: Source
+    """The same source, for which asking for Spark is an error."""
     add: Callable[[Sequence[TextRow]], None]
     change: Callable[[], None]
     rename_column: Callable[[], None] | None
@@ -69,8 +70,12 @@ def measured(rows: DataFrame) -> Measures:
 
 
 def frame(spark: SparkSession, rows: Sequence[TextRow]) -> DataFrame:
-    texts = spark.createDataFrame(list(rows), "order_id BIGINT, amount STRING, status STRING, order_date STRING")
-    return texts.selectExpr(*[f"CAST({c.name} AS {c.type}) AS {c.name}" for c in DECLARED])
+    values = ", ".join(
+        "(" + ", ".join("NULL" if value is None else literal(str(value)) for value in row) + ")"
+        for row in rows
+    )
+    casts = ", ".join(f"CAST({column.name} AS {column.type}) AS {column.name}" for column in DECLARED)
+    return spark.sql(f"SELECT {casts} FROM VALUES {values} AS t({', '.join(DECLARED.names)})").coalesce(1)
 
 
 def text_rows(format: str, rows: Sequence[TextRow]) -> str:
@@ -80,15 +85,34 @@ def text_rows(format: str, rows: Sequence[TextRow]) -> str:
     return "".join(json.dumps(dict(zip(DECLARED.names, row, strict=True))) + "\n" for row in rows)
 
 
-def files_rig(format: str, spark: SparkSession, folder: Path) -> Rig:
+class Prepared:
+    """Files and tables that Spark wrote once, to be copied by every test that begins with the same rows."""
+
+    def __init__(self, spark: SparkSession, folder: Path) -> None:
+        self._spark = spark
+        self._folder = folder
+        self._made: dict[object, Path] = {}
+
+    def written(self, format: str, rows: Sequence[TextRow], columns: Sequence[str] = DECLARED.names) -> Path:
+        key = (format, *rows, *columns)
+        if key not in self._made:
+            self._made[key] = self._folder / str(len(self._made))
+            frame(self._spark, rows).toDF(*columns).write.format(format).save(str(self._made[key]))
+        return self._made[key]
+
+
+@pytest.fixture(scope="module")
+def prepared(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+    return Prepared(spark, tmp_path_factory.mktemp("prepared"))
+
+
+def files_rig(format: str, spark: SparkSession, folder: Path, prepared: Prepared) -> Rig:
     def one_file(rows: Sequence[TextRow], columns: Sequence[str] = DECLARED.names) -> None:
         name = folder / f"part-{len(list(folder.iterdir()))}.{format}"
         if format in ("csv", "json"):
             name.write_text(text_rows(format, rows).replace("amount", columns[1]))
-            return
-        written = folder.parent / f"written-{name.name}"
-        frame(spark, rows).toDF(*columns).coalesce(1).write.format(format).save(str(written))
-        shutil.copy(next(written.glob(f"*.{format}")), name)
+        else:
+            shutil.copy(next(prepared.written(format, rows, columns).glob(f"*.{format}")), name)
 
     def change() -> None:
         first = folder / f"part-0.{format}"
@@ -100,6 +124,7 @@ def files_rig(format: str, spark: SparkSession, folder: Path) -> Rig:
     def source(glob: str, provider: ReadySpark | NoSpark) -> FilesSource:
         return FilesSource(lambda _: glob, format, provider, declared=DECLARED)
 
+    one_file(ROWS)
     glob = f"{folder}/*.{format}"
     return Rig(
         source(glob, ReadySpark(spark)),
@@ -117,17 +142,18 @@ def by_day(schema: Schema, window: Window) -> Span:
     return Span("order_date", window.start.date(), window.end.date())
 
 
-def delta_rig(spark: SparkSession, folder: Path) -> Rig:
+def delta_rig(spark: SparkSession, folder: Path, prepared: Prepared) -> Rig:
     path = f"{folder}/a table"
 
     def add(rows: Sequence[TextRow]) -> None:
-        frame(spark, rows).coalesce(1).write.format("delta").mode("append").save(path)
+        frame(spark, rows).write.format("delta").mode("append").save(path)
 
     def change() -> None:
         # A table made again in the same place: what was pinned is gone, though there is a version 0 again.
         shutil.rmtree(path)
-        add(MORE)
+        shutil.copytree(prepared.written("delta", MORE), path)
 
+    shutil.copytree(prepared.written("delta", ROWS), path)
     provider = ReadySpark(spark)
     return Rig(
         DeltaSource(path, None, provider, span=by_day),
@@ -140,37 +166,21 @@ def delta_rig(spark: SparkSession, folder: Path) -> Rig:
     )
 
 
-def catalog_rig(spark: SparkSession, name: str) -> Rig:
-    def add(rows: Sequence[TextRow]) -> None:
-        frame(spark, rows).coalesce(1).write.format("delta").mode("append").saveAsTable(name)
-
-    def change() -> None:
-        spark.sql(f"DROP TABLE {name}")
-        add(MORE)
-
-    provider = ReadySpark(spark)
-    source = DeltaSource(None, ["default", name], provider, span=by_day)
-    return Rig(source, None, add, change, None, DeltaSource(None, ["no_such_table"], provider), spark)
-
-
-RIGS: dict[str, tuple[type, Callable[[SparkSession, Path], Rig]]] = {
+RIGS: dict[str, tuple[type, Callable[[SparkSession, Path, Prepared], Rig]]] = {
     **{
-        f"files-{format}": (FilesSource, lambda spark, folder, format=format: files_rig(format, spark, folder))  # type: ignore[misc]
+        f"files-{format}": (FilesSource, partial(files_rig, format))
         for format in ("csv", "json", "parquet", "orc")
     },
     "delta": (DeltaSource, delta_rig),
-    "delta-catalog": (DeltaSource, lambda spark, folder: catalog_rig(spark, f"t_{time.time_ns()}")),
 }
 
 
 @pytest.fixture(params=list(RIGS))
-def rig(request: pytest.FixtureRequest, spark: SparkSession, tmp_path: Path) -> Rig:
+def rig(request: pytest.FixtureRequest, spark: SparkSession, tmp_path: Path, prepared: Prepared) -> Rig:
     """A source of each kind, with three rows to read."""
     folder = tmp_path / "data"
     folder.mkdir()
-    made = RIGS[request.param][1](spark, folder)
-    made.add(ROWS)
-    return made
+    return RIGS[request.param][1](spark, folder, prepared)
 
 
 def test_every_source_has_a_rig() -> None:
@@ -178,7 +188,9 @@ def test_every_source_has_a_rig() -> None:
         kind
         for module in pkgutil.iter_modules(samewise.sources.__path__)
         for name, kind in inspect.getmembers(importlib.import_module(f"samewise.sources.{module.name}"))
-        if inspect.isclass(kind) and name.endswith("Source") and kind.__module__.startswith("samewise.sources")
+        if inspect.isclass(kind)
+        and name.endswith("Source")
+        and kind.__module__.startswith("samewise.sources")
     }
     assert sources == {kind for kind, _ in RIGS.values()}
 
@@ -193,8 +205,7 @@ def test_pins_survive_the_state_store(rig: Rig) -> None:
 
 
 def test_pinning_and_checking_need_no_spark(rig: Rig) -> None:
-    if rig.without_spark is not None:
-        rig.without_spark.check(rig.without_spark.pin(DAY))
+    rig.without_spark.check(rig.without_spark.pin(DAY))
 
 
 def test_the_rows_are_those_that_were_put_there(rig: Rig) -> None:
@@ -263,13 +274,13 @@ def test_a_renamed_column_is_refused(rig: Rig) -> None:
 
 
 def test_a_failure_that_is_not_the_sources_is_not_explained(rig: Rig) -> None:
-    assert rig.source.explain_failure(RuntimeError("something else"), rig.source.pin(DAY)) is None  # type: ignore[attr-defined]
+    assert rig.source.explain_failure(RuntimeError("something else"), rig.source.pin(DAY)) is None
 
 
 def test_a_failure_over_pins_that_are_gone_says_so(rig: Rig) -> None:
     pins = rig.source.pin(DAY)
     rig.change()
-    assert isinstance(rig.source.explain_failure(RuntimeError("x"), pins), PinsGone)  # type: ignore[attr-defined]
+    assert isinstance(rig.source.explain_failure(RuntimeError("x"), pins), PinsGone)
 
 
 # Files alone.
@@ -292,7 +303,22 @@ def rows_of(source: FilesSource, *columns: str) -> list[tuple[object, ...]]:
     return sorted(tuple(row) for row in (rows.select(*columns) if columns else rows).collect())
 
 
-STRANGE = ["a b", "x=1", "s*r", "[q]", "[a-z]", "ü", "h#", "p%20q", "br{a,b}", "qm?", "back\\slash", "+", "'\"", "&;"]
+STRANGE = [
+    "a b",
+    "x=1",
+    "s*r",
+    "[q]",
+    "[a-z]",
+    "ü",
+    "h#",
+    "p%20q",
+    "br{a,b}",
+    "qm?",
+    "back\\slash",
+    "+",
+    "'\"",
+    "&;",
+]
 
 
 def test_a_file_name_is_read_literally(spark: SparkSession, landing: Path) -> None:
@@ -323,14 +349,14 @@ def test_a_malformed_value_fails_the_job_whatever_is_selected(
     spark: SparkSession, landing: Path, columns: tuple[str, ...]
 ) -> None:
     (landing / "a.csv").write_text(BAD)
-    with pytest.raises(Exception, match="FAILED_READ_FILE|MALFORMED"):
+    with pytest.raises(Exception, match=r"FAILED_READ_FILE|MALFORMED"):
         rows_of(csv(spark, landing), *columns)
 
 
 def test_a_malformed_value_fails_a_count(spark: SparkSession, landing: Path) -> None:
     (landing / "a.csv").write_text(BAD)
     source = csv(spark, landing)
-    with pytest.raises(Exception, match="FAILED_READ_FILE|MALFORMED"):
+    with pytest.raises(Exception, match=r"FAILED_READ_FILE|MALFORMED"):
         source.read(source.pin(DAY), DAY).count()
 
 
@@ -340,7 +366,7 @@ def test_a_malformed_json_value_fails_the_job_though_it_is_not_selected(
     (landing / "a.json").write_text('{"a": 1, "b": 2}\n{"a": 1, "b": "zz"}\n')
     declared = Schema.of([("a", "int"), ("b", "int")])
     source = FilesSource(lambda _: f"{landing}/*.json", "json", ReadySpark(spark), declared=declared)
-    with pytest.raises(Exception, match="FAILED_READ_FILE|MALFORMED"):
+    with pytest.raises(Exception, match=r"FAILED_READ_FILE|MALFORMED"):
         source.read(source.pin(DAY), DAY).select("a").collect()
 
 
@@ -448,7 +474,9 @@ def test_a_declared_column_is_read_from_the_folder_that_names_it(spark: SparkSes
     ]
 
 
-def test_a_column_of_the_file_is_not_replaced_by_that_of_the_folder(spark: SparkSession, landing: Path) -> None:
+def test_a_column_of_the_file_is_not_replaced_by_that_of_the_folder(
+    spark: SparkSession, landing: Path
+) -> None:
     (landing / "a=9").mkdir()
     (landing / "a=9" / "a.csv").write_text("a,b,c\n1,2,x\n")
     assert rows_of(csv(spark, landing)) == [(1, 2, "x")]
@@ -465,14 +493,12 @@ def test_files_in_folders_of_different_kinds_are_refused(spark: SparkSession, la
 
 
 @pytest.mark.parametrize("format", ["parquet", "orc"])
-@pytest.mark.parametrize("cut", [0, 3, 0.5])
+@pytest.mark.parametrize("part", [0.0, 0.01, 0.5])
 def test_a_damaged_file_is_refused_by_name(
-    spark: SparkSession, landing: Path, format: str, cut: float
+    spark: SparkSession, landing: Path, prepared: Prepared, format: str, part: float
 ) -> None:
-    spark.range(9).coalesce(1).write.format(format).save(f"{landing}/w")
-    [whole] = [path.read_bytes() for path in (landing / "w").glob(f"*.{format}")]
-    size = int(len(whole) * cut) if isinstance(cut, float) else cut
-    (landing / f"damaged.{format}").write_bytes(whole[:size])
+    [whole] = [path.read_bytes() for path in prepared.written(format, ROWS).glob(f"*.{format}")]
+    (landing / f"damaged.{format}").write_bytes(whole[: int(len(whole) * part)])
     source = FilesSource(lambda _: f"{landing}/*.{format}", format, ReadySpark(spark))
     with pytest.raises(Refused, match=f"damaged.{format}") as caught:
         source.schema(source.pin(DAY))
@@ -487,7 +513,9 @@ def test_a_parquet_column_of_another_type_is_refused(spark: SparkSession, landin
         source.schema(source.pin(DAY))
 
 
-def test_parquet_files_whose_types_do_not_fit_together_are_refused(spark: SparkSession, landing: Path) -> None:
+def test_parquet_files_whose_types_do_not_fit_together_are_refused(
+    spark: SparkSession, landing: Path
+) -> None:
     spark.range(1).selectExpr("id").write.parquet(f"{landing}/w/1")
     spark.range(1).selectExpr("STRING(id) AS id").write.parquet(f"{landing}/w/2")
     source = FilesSource(lambda _: f"{landing}/w/*/*.parquet", "parquet", ReadySpark(spark))
@@ -524,7 +552,10 @@ def test_another_manifest_is_another_fingerprint(spark: SparkSession, landing: P
     (landing / "m.json").write_text('{"rows": 0}')
     before = source.pin(DAY)
     (landing / "m.json").write_text('{"rows": 1}')
-    assert (before.details["manifest"]["rows"], source.pin(DAY).fingerprint != before.fingerprint) == (0, True)
+    assert (before.details["manifest"]["rows"], source.pin(DAY).fingerprint != before.fingerprint) == (
+        0,
+        True,
+    )
 
 
 def test_a_missing_manifest_is_refused(spark: SparkSession, landing: Path) -> None:
@@ -546,11 +577,18 @@ def test_a_wrong_checksum_is_refused_before_a_row_is_read(spark: SparkSession, l
 # Delta alone.
 
 
-@pytest.fixture
-def table(spark: SparkSession, tmp_path: Path) -> str:
-    path = f"{tmp_path}/t"
+@pytest.fixture(scope="module")
+def two_days(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("two_days") / "t"
     rows = frame(spark, [*ROWS, (9, "1.00", "x", "2026-04-26")])
-    rows.write.format("delta").partitionBy("order_date").save(path)
+    rows.write.format("delta").partitionBy("order_date").save(str(path))
+    return path
+
+
+@pytest.fixture
+def table(two_days: Path, tmp_path: Path) -> str:
+    path = f"{tmp_path}/t"
+    shutil.copytree(two_days, path)
     return path
 
 
@@ -596,8 +634,41 @@ def test_the_schema_is_that_of_the_pinned_version(spark: SparkSession, table: st
     assert source.schema(pins).get("extra") is None
 
 
-def test_a_table_in_a_strange_folder_is_read(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_table_in_a_strange_folder_is_read(spark: SparkSession, tmp_path: Path, prepared: Prepared) -> None:
     path = f"{tmp_path}/a b%20[c]"
-    frame(spark, ROWS).write.format("delta").save(path)
+    shutil.copytree(prepared.written("delta", ROWS), path)
     source = DeltaSource(path, None, ReadySpark(spark))
     assert source.read(source.pin(DAY), DAY).count() == 3
+
+
+@pytest.fixture
+def named(spark: SparkSession, table: str) -> DeltaSource:
+    """The same table, by a name of the catalog."""
+    name = f"t_{time.time_ns()}"
+    spark.sql(f"CREATE TABLE {name} USING DELTA LOCATION '{table}'")
+    return DeltaSource(None, ["default", name], ReadySpark(spark), span=by_day)
+
+
+def test_a_table_of_the_catalog_is_read_at_the_pinned_version(
+    spark: SparkSession, table: str, named: DeltaSource
+) -> None:
+    pins = named.pin(DAY)
+    spark.sql(f"DELETE FROM delta.`{table}` WHERE order_id = 1")
+    named.check(pins)
+    assert named.read(pins, DAY).count() == 3
+
+
+def test_a_table_of_the_catalog_that_was_made_again_is_gone(
+    table: str, named: DeltaSource, prepared: Prepared
+) -> None:
+    pins = named.pin(DAY)
+    shutil.rmtree(table)
+    shutil.copytree(prepared.written("delta", ROWS), table)
+    with pytest.raises(PinsGone):
+        named.check(pins)
+
+
+def test_a_name_that_the_catalog_does_not_know_is_refused(spark: SparkSession) -> None:
+    with pytest.raises(Refused) as caught:
+        DeltaSource(None, ["no_such_table"], ReadySpark(spark)).pin(DAY)
+    assert caught.value.code == "no_table"

@@ -17,7 +17,7 @@ from samewise.state.heartbeat import Heartbeat
 from samewise.state.holders import Holder
 from samewise.state.leases import Lease
 from samewise.state.store import Store
-from tests.support.state import TARGET, day, outputs, start_python, take, take_over
+from tests.support.state import TARGET, a_run, day, outputs, start_python, take, take_over
 
 ELSEWHERE = replace(Holder.current(), host="elsewhere", machine="another boot", pid=4711)
 
@@ -115,6 +115,18 @@ def test_a_holder_on_another_machine_is_not_taken_over_before_it_expires(store: 
     leases.acquire(store, TARGET, day(25).key, replace(ELSEWHERE, pid=2**22 + 1), 600)
     with pytest.raises(Busy):
         take(store)
+
+
+def test_a_takeover_waits_for_a_write_that_is_under_way(store: Store) -> None:
+    lease = take(store, ttl_seconds=0)
+    taker = threading.Thread(target=take, args=(store,))
+    with leases.fenced(store, lease, a_run()):
+        taker.start()
+        taker.join(0.3)
+        assert taker.is_alive()
+    taker.join()
+    with pytest.raises(LeaseLost):
+        leases.renew(store, lease)
 
 
 def test_a_window_has_an_owner_only_while_it_is_held(store: Store) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -11,7 +13,7 @@ import pytest
 from samewise.core.errors import Conflict, LeaseLost, SamewiseError
 from samewise.core.records import Point, RunRecord, RunStatus
 from samewise.core.schema import Schema
-from samewise.core.windows import FULL
+from samewise.core.windows import FULL, Window
 from samewise.state import attempts, contracts, leases, receipts, restore, runs, watermarks
 from samewise.state.attempts import AttemptStatus
 from samewise.state.checkpoint import checkpoint
@@ -375,6 +377,28 @@ def test_a_watermark_can_be_counted_from_all_windows_that_landed(store: Store) -
     for number in (2, 1):
         run, lease = planned(store, window=day(number))
         checkpoint(store, run, a_receipt(run), lease, watermark=lambda done: max(w.end for w in done))
+    assert watermarks.current(store, "orders_daily", "load") == day(2).end
+
+
+def test_of_two_windows_that_end_together_the_second_sees_the_first(store: Store) -> None:
+    # The task's row is there already: making it would line them up by itself.
+    contracts.accept(store, "orders_daily", "load", *CONTRACT, reason="by hand")
+    (first, first_lease), (second, second_lease) = (planned(store, window=day(n)) for n in (1, 2))
+
+    def contiguous(done: AbstractSet[Window]) -> datetime | None:
+        return max(w.end for w in done) if day(1) in done else None
+
+    def while_the_other_ends(done: AbstractSet[Window]) -> datetime | None:
+        other.start()
+        other.join(0.3)
+        return contiguous(done)
+
+    def end_second() -> None:
+        checkpoint(store, second, a_receipt(second), second_lease, watermark=contiguous)
+
+    other = threading.Thread(target=end_second)
+    checkpoint(store, first, a_receipt(first), first_lease, watermark=while_the_other_ends)
+    other.join()
     assert watermarks.current(store, "orders_daily", "load") == day(2).end
 
 

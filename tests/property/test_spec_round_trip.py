@@ -1,16 +1,21 @@
-"""A spec that is dumped and loaded again is the same spec; both ways to fill in a template agree."""
+"""A spec that is dumped and loaded again is the same spec, and no file can make the loader fall over."""
 
 import string
+from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from samewise.core.windows import Window
 from samewise.spec.dump import dump_spec
 from samewise.spec.fields import Scalar
+from samewise.spec.files import read_pipeline_file
 from samewise.spec.pipeline import RESERVED_PARAMS, PipelineSpec
 from samewise.spec.project import ProjectSpec
 from samewise.spec.secrets import Secrets
@@ -85,7 +90,7 @@ tasks = st.fixed_dictionaries(
         "expect": st.lists(expectations, max_size=3),
     },
 )
-near_now = st.datetimes(datetime.min.replace(year=2000), datetime.min.replace(year=2030))
+near_now = st.builds(datetime.combine, st.dates(date(2000, 1, 1), date(2030, 1, 1)), st.times())
 moments = st.one_of(
     st.dates(date(2000, 1, 1), date(2030, 1, 1)),
     near_now,
@@ -152,6 +157,49 @@ def test_a_project_that_is_dumped_and_loaded_is_the_same(raw: dict[str, Any]) ->
     spec = ProjectSpec.model_validate(raw)
 
     assert ProjectSpec.model_validate(loaded(dump_spec(spec))) == spec
+
+
+junk = st.recursive(
+    st.one_of(
+        st.none(), st.booleans(), st.integers(), st.floats(), st.dates(), st.text("ab{}%:./ ", max_size=6)
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(
+            st.sampled_from(["type", "table", "path", "rows", "task", "x", ""]), inner, max_size=3
+        ),
+    ),
+    max_leaves=5,
+)
+
+
+def every_place(value: Any) -> Iterator[tuple[Any, Any]]:
+    """(container, key) of everything inside `value`."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in list(inside):
+        yield value, key
+        yield from every_place(part)
+
+
+@given(st.data())
+def test_whatever_stands_in_a_file_there_is_a_spec_or_a_list_of_problems(data: st.DataObject) -> None:
+    raw = data.draw(st.one_of(pipelines, pipelines.map(flat)))
+    for _ in range(data.draw(st.integers(1, 3))):
+        container, key = data.draw(st.sampled_from(list(every_place(raw))))
+        container[key] = data.draw(junk)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "pipeline.yaml"
+        path.write_text(yaml.safe_dump(raw), encoding="utf-8")
+
+        file = read_pipeline_file(path, Path(folder))
+
+    assert file.problems or file.spec is not None
+
+
+def flat(raw: dict[str, Any]) -> dict[str, Any]:
+    """The first task of a pipeline, in the flat form."""
+    task = {key: part for key, part in raw["tasks"][0].items() if key not in ("task", "depends_on")}
+    return {**{key: part for key, part in raw.items() if key != "tasks"}, **task}
 
 
 pieces = st.one_of(

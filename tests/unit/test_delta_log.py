@@ -48,8 +48,9 @@ def table(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Tabl
     path = str(tmp_path_factory.mktemp("log") / "a table")
     reference = f"delta.`{path}`"
     spark.sql(
-        f"CREATE TABLE {reference} (id BIGINT NOT NULL, small SMALLINT, tiny TINYINT, n INT, amount DECIMAL(12,2), "
-        "at TIMESTAMP, wall TIMESTAMP_NTZ, day DATE, st STRUCT<a: INT, b: ARRAY<STRING>>, m MAP<STRING, BIGINT>) "
+        f"CREATE TABLE {reference} (id BIGINT NOT NULL, small SMALLINT, tiny TINYINT, n INT, "
+        "amount DECIMAL(12,2), at TIMESTAMP, wall TIMESTAMP_NTZ, day DATE, "
+        "st STRUCT<a: INT, b: ARRAY<STRING>>, m MAP<STRING, BIGINT>) "
         "USING DELTA PARTITIONED BY (day) TBLPROPERTIES ('samewise.owner' = 'orders/load')"
     )
     rows = spark.sql(
@@ -58,12 +59,12 @@ def table(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Tabl
         "TIMESTAMP_NTZ'2026-04-25 00:00:00' wall, DATE'2026-04-25' + INT(id % 2) day, "
         "named_struct('a', 1, 'b', array('x')) st, map('k', id) m FROM range(0, 12, 1, 1)"
     )
-    token = {"txnAppId": APP, "txnVersion": 3, "userMetadata": stamp(3).text}
+    token: dict[str, str | int] = {"txnAppId": APP, "txnVersion": 3, "userMetadata": stamp(3).text}
     rows.write.format("delta").mode("append").options(**token).save(path)
     spark.sql(f"DELETE FROM {reference} WHERE id = 3")
     rows.where("id > 9").write.format("delta").mode("append").save(path)
     spark.sql(f"OPTIMIZE {reference}")
-    burn = {"txnAppId": APP, "txnVersion": 4, "userMetadata": stamp(4, "burn").text}
+    burn: dict[str, str | int] = {"txnAppId": APP, "txnVersion": 4, "userMetadata": stamp(4, "burn").text}
     rows.limit(0).write.format("delta").mode("append").options(**burn).save(path)
     spark.sql(f"RESTORE TABLE {reference} TO VERSION AS OF 1")
     return Table(path, reference, spark)
@@ -217,7 +218,11 @@ def test_a_deletion_that_writes_no_file_again_changes_the_mark(
 @pytest.fixture(params=["delta-rs", "spark"])
 def open_log(request: pytest.FixtureRequest, spark: SparkSession) -> Callable[[str], Log]:
     def opened(path: str) -> Log:
-        log = DeltaLog.open(path) if request.param == "delta-rs" else SparkDeltaLog.open(spark, f"delta.`{path}`")
+        log = (
+            DeltaLog.open(path)
+            if request.param == "delta-rs"
+            else SparkDeltaLog.open(spark, f"delta.`{path}`")
+        )
         assert log is not None
         return log
 
@@ -265,13 +270,28 @@ def test_a_table_with_an_unknown_feature_is_left_to_spark(tmp_path: Path) -> Non
         DeltaLog.open(path)
 
 
-def test_a_commit_that_says_nothing_about_itself_is_not_numbered_wrongly(tmp_path: Path) -> None:
+@pytest.fixture
+def silent(tmp_path: Path) -> DeltaLog:
+    """The log of six commits, of which the fourth says nothing about itself."""
     path = _appended(tmp_path, 6)
-    silent = Path(_log_file(path, 3))
-    silent.write_text("".join(line for line in silent.open() if "commitInfo" not in line))
+    commit = Path(_log_file(path, 3))
+    commit.write_text("".join(line for line in commit.open() if "commitInfo" not in line))
     log = DeltaLog.open(path)
     assert log is not None
-    assert (log.commits(1), [commit.version for commit in log.commits(3) or ()]) == (None, [4, 5])
+    return log
+
+
+def test_commits_after_one_that_says_nothing_about_itself_are_told(silent: DeltaLog) -> None:
+    assert [commit.version for commit in silent.commits(3) or ()] == [4, 5]
+
+
+def test_commits_are_not_told_across_one_that_says_nothing_about_itself(silent: DeltaLog) -> None:
+    assert silent.commits(1) is None
+
+
+def test_no_commit_gets_a_wrong_number_once_all_have_been_asked_for(silent: DeltaLog) -> None:
+    assert [commit.version for commit in silent.known_commits()] == [4, 5]
+    assert silent.commits(1) is None
 
 
 @pytest.mark.parametrize("name", ["a b", "ü#", "x=1", "[b]"])

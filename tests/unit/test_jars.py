@@ -121,7 +121,9 @@ def fetch_in_another_process(environ: dict[str, str]) -> subprocess.Popen[bytes]
     code = "from tests.unit.test_jars import *; ensure_jars(say_nothing, jar_set=ONE)"
     path = os.pathsep.join(entry for entry in sys.path if entry)
     return subprocess.Popen(
-        [sys.executable, "-c", code], env={**os.environ, **environ, "PYTHONPATH": path}, start_new_session=True
+        [sys.executable, "-c", code],
+        env={**os.environ, **environ, "PYTHONPATH": path},
+        start_new_session=True,
     )
 
 
@@ -191,4 +193,7 @@ def test_ivy_lies_beside_pyspark() -> None:
 
 
 def test_a_file_name_carries_its_version() -> None:
-    assert [jar.file_name for jar in DELTA.jars] == ["delta-spark_4.1_2.13-4.4.0.jar", "delta-storage-4.4.0.jar"]
+    assert [jar.file_name for jar in DELTA.jars] == [
+        "delta-spark_4.1_2.13-4.4.0.jar",
+        "delta-storage-4.4.0.jar",
+    ]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,8 @@ from samewise.storage.files import list_files
 
 def test_a_manifest_says_rows_sums_and_files() -> None:
     checksum = "AB" * 32
-    text = f'{{"rows": 3, "sums": {{"amount": "12.50"}}, "files": {{"a.csv": {{"sha256": "{checksum}", "size": 7}}}}}}'
+    files = {"a.csv": {"sha256": checksum, "size": 7}}
+    text = json.dumps({"rows": 3, "sums": {"amount": "12.50"}, "files": files})
     assert parse_manifest("m.json", text) == Manifest(
         "m.json", 3, {"amount": "12.50"}, {"a.csv": FilePromise(7, checksum.lower())}
     )

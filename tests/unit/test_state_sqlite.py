@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,15 @@ def test_a_write_takes_the_lock_before_it_reads(tmp_path: Path) -> None:
         with pytest.raises(sqlite3.OperationalError, match="locked"):
             other.execute("BEGIN IMMEDIATE")
         other.close()
+
+
+def test_a_new_store_waits_for_whoever_is_making_it(tmp_path: Path) -> None:
+    other = sqlite3.connect(tmp_path / "state.db", isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    release = threading.Timer(0.2, other.close)
+    release.start()
+    Store.open(url(tmp_path / "state.db")).close()
+    release.join()
 
 
 def test_a_reader_does_not_wait_for_a_writer(tmp_path: Path) -> None:

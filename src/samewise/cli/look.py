@@ -11,7 +11,7 @@ from samewise.core.errors import SpecError, UsageError
 from samewise.core.records import RunStatus
 from samewise.core.windows import instant_text
 from samewise.run.job import Job
-from samewise.run.pipeline import due
+from samewise.run.schedule import due
 from samewise.state import attempts, receipts, runs, watermarks
 from samewise.state.store import Store
 from samewise.wiring.project import Project, open_project

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
+import gc
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from samewise.cli import guard
-from samewise.core.errors import UsageError
 
 app = typer.Typer(
     name="samewise",
@@ -154,10 +153,6 @@ def options(
 
 def main() -> None:
     """The entry point of the `samewise` command."""
-    try:
-        app()
-    except UsageError as error:
-        from samewise.cli.output import print_error
-
-        print_error(error)
-        sys.exit(error.exit_code)
+    # Importing makes many objects and no garbage: looking for some takes a fifth of a short command's time.
+    gc.disable()
+    app()

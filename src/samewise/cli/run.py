@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,9 +10,8 @@ from typing import Any
 
 from samewise.cli.output import moment, number, print_error, print_json, print_table, say
 from samewise.cli.progress import Progress
-from samewise.core.windows import instant_text
 from samewise.run.planning import Plan
-from samewise.run.results import SCHEMA_VERSION, RunResult, Status, error_json
+from samewise.run.results import SCHEMA_VERSION, RunResult, Status, WindowResult, error_json
 from samewise.wiring.project import Project, Unplanned, open_project
 
 _SHOWN = 40
@@ -33,6 +33,7 @@ class Request:
 
 def run_pipeline(request: Request, *, as_json: bool) -> int:
     """Run, with progress on stderr and the result on stdout."""
+    gc.enable()
     with open_project(request.project, env=request.env) as project:
         with Progress(project.graph(request.pipeline).jobs, quiet=as_json) as progress:
             project.listen(progress)
@@ -138,18 +139,13 @@ def _plans_json(pipeline: str, plans: Sequence[Plan | Unplanned]) -> dict[str, A
 
 
 def _plan_json(plan: Plan | Unplanned) -> dict[str, Any]:
-    full = plan.window.is_full
-    common = {
-        "task": plan.job.task,
-        "window": plan.job.label(plan.window),
-        "start": None if full else instant_text(plan.window.start),
-        "end": None if full else instant_text(plan.window.end),
-    }
+    """A window as `run` would tell it, what is not known yet null, and what only a plan can tell."""
     if isinstance(plan, Unplanned):
-        return {**common, "status": "refused", "error": error_json(plan.error)}
+        unknown = dict.fromkeys(("reads", "pins", "inputs", "target", "replaces", "steps"))
+        return {**_result(plan, Status.REFUSED).to_json(), **unknown, "error": error_json(plan.error)}
+    status = Status.UNCHANGED if plan.reason is None else Status.PLANNED
     return {
-        **common,
-        "status": "unchanged" if plan.reason is None else "planned",
+        **_result(plan, status).to_json(),
         "reason": None if plan.reason is None else plan.reason.value,
         "generation": plan.generation,
         "reads": plan.inputs.source.summary,
@@ -159,8 +155,11 @@ def _plan_json(plan: Plan | Unplanned) -> dict[str, Any]:
         "target_version": None if plan.base_version < 0 else plan.base_version,
         "replaces": _predicate(plan),
         "steps": [step.value for step in plan.steps],
-        "error": None,
     }
+
+
+def _result(plan: Plan | Unplanned, status: Status) -> WindowResult:
+    return WindowResult(plan.job.task, plan.window, plan.job.label(plan.window), status)
 
 
 def _redacted(project: Project, value: dict[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from samewise.core.failpoints import Failpoint
 from samewise.core.measures import measure_expressions
 from samewise.core.ports import Source, Write
 from samewise.core.records import Answer, Landed, Pins, Point, RunRecord, RunStatus, Stamp
+from samewise.core.schema import Schema
 from samewise.core.sql import literal
 from samewise.plan.drift import contract_id
 from samewise.plan.grid import contiguous_end
@@ -98,10 +99,7 @@ class Attempt:
         """Decide about every shape: the source's, the result's, the target's. No row moves."""
         job, run = self.job, self.run
         self._check_pins()
-        found = job.source.schema(run.source)
-        if not job.declared:
-            accepted = contracts.current(self.store, job.pipeline, job.task)
-            check_contract(None if accepted is None else accepted.schema, found)
+        found = self._accepted(job.source.schema(run.source))
         rows = self._build()
         head = job.target.head()
         result = schema_of(rows)
@@ -117,6 +115,14 @@ class Attempt:
         self.run = replace(run, contract=contract_id(found))
         self._advance(Point.CHECKED)
         failpoints.reach(Failpoint.CHECKED)
+
+    def _accepted(self, found: Schema) -> Schema:
+        """The contract that this run is loaded under. Raises `Refused` where the source has drifted from it."""
+        known = contracts.current(self.store, self.job.pipeline, self.job.task)
+        if self.job.declared or known is None:
+            return found
+        check_contract(known.schema, found)
+        return known.schema
 
     def _build(self) -> DataFrame:
         """The transform over the pinned rows, with the reading observed; nothing runs yet."""

@@ -13,7 +13,7 @@ from samewise.core.errors import SamewiseError
 from samewise.core.windows import instant_text
 from samewise.run.installed import find_java, require_connect, require_pyspark
 from samewise.run.jars import DELTA, JarSet, jar_folder, jars_present
-from samewise.run.spark_conf import SparkSettings, brings_delta, local_cores
+from samewise.run.spark_conf import SparkSettings, brings_delta
 
 OLDEST_PYTHON = (3, 11)
 _RELEASED_AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -58,7 +58,7 @@ def checks(
 ) -> list[Check]:
     """Everything that can be known without starting Spark; without a patient, the machine alone."""
     environ = os.environ if environ is None else environ
-    local = patient is None or patient.spark.remote is None or local_cores(patient.spark.remote) is not None
+    local = patient is None or patient.spark.remote is None
     found = [check_python(sys.version_info[:3])]
     if local:
         found += [check_java(environ), check_pyspark(environ)]
@@ -177,7 +177,7 @@ def check_commit_exclusion(warehouse: str, spark: SparkSettings) -> list[Check]:
     if not warehouse.startswith(("s3a://", "s3://", "s3n://")):
         return []
     name = "commits on S3"
-    if spark.remote is not None and local_cores(spark.remote) is None:
+    if spark.remote is not None:
         detail = (
             f"decided by the Connect server's own conf ({_S3_LOG_STORES[0]}), which cannot be seen from here"
         )

@@ -26,10 +26,11 @@ def figures(observation: Observation) -> dict[str, Any] | None:
     """What was observed; None if Spark left the observed rows out of its plan.
 
     Asked only after the write, when an answer is a matter of milliseconds: for rows that were optimised
-    away (`WHERE false`, a join with nothing) Spark would let the caller wait for ever.
+    away (`WHERE false`, a join with nothing) Spark would let the caller wait for ever. Spark Connect does
+    not wait, and gives nothing also for rows that went through a view: an empty answer is no answer.
     """
     answer: list[dict[str, Any]] = []
     asking = threading.Thread(target=lambda: answer.append(observation.get), daemon=True)
     asking.start()
     asking.join(_WAIT_SECONDS)
-    return dict(answer[0]) if answer else None
+    return dict(answer[0]) if answer and answer[0] else None

@@ -6,7 +6,7 @@ import re
 
 from samewise.core.records import RunRecord
 from samewise.run.job import Job
-from samewise.storage.files import list_folders, remove_tree, spark_path
+from samewise.storage.files import list_folders, remove_if_empty, remove_tree, spark_folder, spark_path
 
 
 def set_aside(job: Job, run: RunRecord) -> int | None:
@@ -18,7 +18,7 @@ def set_aside(job: Job, run: RunRecord) -> int | None:
     if rows is None:
         return None
     folder = f"{_window_folder(job, run)}/{run.batch_id}"
-    rows.write.mode("overwrite").json(folder)
+    rows.write.mode("overwrite").json(spark_folder(folder))
     count = job.spark().read.schema("line STRING").json(spark_path(folder)).count()
     if count == 0:
         remove_tree(folder)
@@ -30,6 +30,7 @@ def keep_only(job: Job, run: RunRecord) -> None:
     for folder in list_folders(_window_folder(job, run)):
         if folder.rstrip("/").rpartition("/")[2] != run.batch_id:
             remove_tree(folder)
+    remove_if_empty(_window_folder(job, run))
 
 
 def _window_folder(job: Job, run: RunRecord) -> str:

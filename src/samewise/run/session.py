@@ -6,11 +6,11 @@ never to the user's terminal. A session that the caller brought is left as it wa
 
 from __future__ import annotations
 
+import atexit
 import os
 import socket
 import sys
 import threading
-import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,7 +29,7 @@ from samewise.run.spark_conf import (
     session_conf,
     start_conf,
 )
-from samewise.run.spark_log import LOG4J_NAME, prepare_log, terminal_into
+from samewise.run.spark_log import LOG4J_NAME, prepare_log
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -58,7 +58,7 @@ class LazySpark:
         self._caller = caller
         self._on_start = on_start
         self._sessions: dict[str, SparkSession] = {}
-        self._started_here: SparkSession | None = None
+        self._started_here: list[SparkSession] = []
         self._restore: Callable[[], None] | None = None
 
     def __call__(self) -> SparkSession:
@@ -85,26 +85,37 @@ class LazySpark:
         with _starting:
             if self._restore is not None:
                 self._restore()
-            if self._started_here is not None:
-                self._started_here.stop()
-            self._restore = self._started_here = None
+                self._restore = None
+            while self._started_here:
+                self._started_here.pop().stop()
             self._sessions.clear()
 
     def _open(self, zone: str) -> SparkSession:
         settings = self._settings
-        borrowed = self._caller
-        if borrowed is None and self._started_here is None and settings.remote is None:
-            borrowed = _running_session()
-        if borrowed is not None:
-            return self._borrow(borrowed, zone)
-        if self._started_here is None:
-            self._started_here = _start(settings, self._on_start)
-            _require_delta(self._started_here)
-            if zone == settings.zone:
-                return self._started_here
-        if is_connect(self._started_here):
-            return _another_remote_session(settings, zone)
-        return _sibling(self._started_here, zone)
+        if self._caller is not None:
+            return self._borrow(self._caller, zone)
+        if settings.remote is not None:
+            return self._connect(settings.remote, zone)
+        if not self._started_here:
+            running = _running_session()
+            if running is not None:
+                return self._borrow(running, zone)
+            self._started_here.append(_start(settings, self._on_start))
+            _require_delta(self._started_here[0])
+        first = self._started_here[0]
+        return first if zone == settings.zone else _sibling(first, zone)
+
+    def _connect(self, remote: str, zone: str) -> SparkSession:
+        if not self._started_here:
+            require_connect()
+            self._on_start(f"connecting to Spark at {_without_parameters(remote)}")
+            _require_listener(remote)
+            # A client that is still connected when Python exits waits for ever.
+            atexit.register(self.stop)
+        session = _connect(remote, self._settings.conf, zone)
+        self._started_here.append(session)
+        _require_delta(session)
+        return session
 
     def _borrow(self, borrowed: SparkSession, zone: str) -> SparkSession:
         _require_delta(borrowed)
@@ -168,11 +179,22 @@ def _sibling(spark: SparkSession, zone: str) -> SparkSession:
     # say the credentials of a bucket, must hold here too.
     inherited = sibling.conf.getAll
     for key, value in spark.conf.getAll.items():
-        if inherited.get(key) != value and sibling.conf.isModifiable(key):
-            sibling.conf.set(key, value)
+        if inherited.get(key) != value:
+            _set_unless_fixed(sibling, key, value)
     for key, value in session_conf(zone).items():
         sibling.conf.set(key, value)
     return sibling
+
+
+def _set_unless_fixed(spark: SparkSession, key: str, value: str) -> None:
+    # `isModifiable` does not know keys that Spark itself has no use for, such as a bucket's credentials.
+    from pyspark.errors import AnalysisException
+
+    try:
+        spark.conf.set(key, value)
+    except AnalysisException as error:
+        if not str(error.getCondition()).startswith("CANNOT_MODIFY"):
+            raise
 
 
 def _lend(spark: SparkSession, conf: Mapping[str, str]) -> Callable[[], None]:
@@ -192,16 +214,10 @@ def _lend(spark: SparkSession, conf: Mapping[str, str]) -> Callable[[], None]:
 
 
 def _start(settings: SparkSettings, on_start: Callable[[str], None]) -> SparkSession:
-    if settings.remote is not None:
-        require_connect()
-    if settings.remote is not None and local_cores(settings.remote) is None:
-        on_start(f"connecting to Spark at {_without_parameters(settings.remote)}")
-        _require_listener(settings.remote)
-        return _another_remote_session(settings, settings.zone)
     require_pyspark()
     find_java()
     jars = [] if brings_delta(settings.conf) else ensure_jars(on_start)
-    on_start(f"starting Spark ({settings.remote or settings.effective_master})")
+    on_start(f"starting Spark ({settings.effective_master})")
     log = prepare_log(settings.log_dir)
     conf = start_conf(
         settings,
@@ -209,13 +225,11 @@ def _start(settings: SparkSettings, on_start: Callable[[str], None]) -> SparkSes
         settings.log_dir / LOG4J_NAME,
         fast_jvm=os.environ.get(FAST_JVM_VARIABLE) == "1",
     )
-    if local_cores(conf.get("spark.master", "local")) is not None:
+    if local_cores(settings.effective_master) is not None:
         # Python workers on this machine must be this Python, not whichever `python3` is first on the path.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     try:
-        if settings.remote is None:
-            return _start_classic(conf, log)
-        return _start_local_connect(settings.remote, conf, log)
+        return _start_classic(conf, log)
     except Exception as error:
         # Whatever stops a driver from starting (a conf, a port, a master, memory) is told in its log.
         raise ConfigError(
@@ -245,33 +259,18 @@ def _start_classic(conf: Mapping[str, str], log: Path) -> SparkSession:
     return SparkSession.builder.getOrCreate()
 
 
-def _start_local_connect(remote: str, conf: Mapping[str, str], log: Path) -> SparkSession:
+def _connect(remote: str, conf: Mapping[str, str], zone: str) -> SparkSession:
+    """A session of its own on the server, each time."""
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.remote(remote)
-    for key, value in conf.items():
-        builder = builder.config(key, value)
-    # The client sets the server's own conf a second time and warns that it cannot.
-    with terminal_into(log), warnings.catch_warnings(action="ignore"):
-        session: SparkSession = builder.getOrCreate()
-    return session
-
-
-def _another_remote_session(settings: SparkSettings, zone: str) -> SparkSession:
-    from pyspark.sql import SparkSession
-
-    assert settings.remote is not None
-    local = local_cores(settings.remote) is not None
-    builder = SparkSession.builder.remote("sc://localhost" if local else settings.remote)
-    for key, value in ({} if local else dict(settings.conf)).items():
+    for key, value in {**conf, **session_conf(zone)}.items():
         builder = builder.config(key, value)
     try:
         session: SparkSession = builder.create()
-        for key, value in session_conf(zone).items():
-            session.conf.set(key, value)
     except Exception as error:
         raise ConfigError(
-            f"Spark at {_without_parameters(settings.remote)} gave no session: {_first_line(error)}",
+            f"Spark at {_without_parameters(remote)} gave no session: {_first_line(error)}",
             next_step="check spark.remote and spark.conf in samewise.yaml, then the server's log",
         ) from error
     return session

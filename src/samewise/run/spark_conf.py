@@ -60,7 +60,7 @@ class SparkSettings:
     master: str | None = None
     """`local[*]` where neither this nor `remote` is given."""
     remote: str | None = None
-    """A Spark Connect server, `sc://host:port`; `local[N]` starts one in this process."""
+    """A Spark Connect server, `sc://host:port`."""
     conf: Mapping[str, str] = field(default_factory=dict)
     zone: str = "UTC"
     warehouse_dir: Path | str | None = None
@@ -72,11 +72,7 @@ class SparkSettings:
                 "spark.master and spark.remote exclude each other",
                 next_step="keep `remote` for a Spark Connect server, `master` for everything else",
             )
-        if (
-            self.remote is not None
-            and not self.remote.startswith("sc://")
-            and local_cores(self.remote) is None
-        ):
+        if self.remote is not None and not self.remote.startswith("sc://"):
             raise ConfigError(
                 "spark.remote is not the address of a Spark Connect server",
                 next_step="write it as sc://host:15002",
@@ -110,7 +106,6 @@ def start_conf(
 ) -> dict[str, str]:
     """Everything that a new JVM and its first session are told. The project's own conf wins
     over a default; lists (jars, extensions, Java options) are joined."""
-    master = settings.remote or settings.effective_master
     java_options = [f"-Dlog4j2.configurationFile={log4j_file.absolute().as_uri()}"]
     if fast_jvm:
         # A short-lived JVM never earns back what the optimising compiler and a parallel collector cost.
@@ -120,12 +115,11 @@ def start_conf(
         "spark.sql.debug.maxToStringFields": "1000",
         "spark.ui.showConsoleProgress": "false",
         **DELTA_CONF,
-        **local_conf(master),
+        **local_conf(settings.effective_master),
         **settings.conf,
         **session_conf(settings.zone),
+        "spark.master": settings.effective_master,
     }
-    if settings.remote is None:
-        conf["spark.master"] = master
     # Spark's own default is a folder in whichever directory the command was started.
     warehouse = settings.warehouse_dir or settings.log_dir.absolute() / "spark-warehouse"
     conf.setdefault("spark.sql.warehouse.dir", str(warehouse))

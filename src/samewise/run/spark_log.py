@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from samewise.core.errors import ConfigError
@@ -41,18 +39,3 @@ def prepare_log(log_dir: Path) -> Path:
             f"Spark's log cannot be written in {log_dir}: {error}", next_step="make that folder writable"
         ) from error
     return log
-
-
-@contextmanager
-def terminal_into(log: Path) -> Iterator[None]:
-    """Lead this process's stdout and stderr into `log`: a child that is born meanwhile keeps them so."""
-    saved = [(fd, os.dup(fd)) for fd in (1, 2)]
-    with log.open("ab") as output:
-        for fd, _ in saved:
-            os.dup2(output.fileno(), fd)
-        try:
-            yield
-        finally:
-            for fd, copy in saved:
-                os.dup2(copy, fd)
-                os.close(copy)

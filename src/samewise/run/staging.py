@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from glob import escape
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from samewise.storage.files import list_files, remove_tree, spark_path
+from samewise.storage.files import list_files, remove_if_empty, remove_tree, spark_folder, spark_path
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -32,11 +33,12 @@ def stage(rows: DataFrame, folder: str) -> Staged:
         rows.write.mode("overwrite")
         .option("compression", "none")
         .option("parquet.enable.dictionary", "false")
-        .parquet(folder)
+        .parquet(spark_folder(folder))
     )
-    return Staged([file.path for file in list_files(f"{folder}/*.parquet")])
+    return Staged([file.path for file in list_files(f"{escape(folder)}/*.parquet")])
 
 
 def drop(folder: str) -> None:
-    """Remove an attempt's staging. A second call changes nothing."""
+    """Remove an attempt's staging, and its batch's folder with the last one. A second call changes nothing."""
     remove_tree(folder)
+    remove_if_empty(folder.rpartition("/")[0])

@@ -15,7 +15,6 @@ from zoneinfo import ZoneInfo
 from samewise.core.errors import TransformFailed
 from samewise.core.sql import literal
 from samewise.core.windows import Window
-from samewise.plan.sql_check import nondeterministic_in_plan
 from samewise.storage.failures import Kind, read_failure
 
 if TYPE_CHECKING:
@@ -127,6 +126,8 @@ def refuse_clocks(rows: DataFrame, spark: SparkSession) -> None:
 
     Reads the plan, not the rows. It sees what the text of a SELECT cannot show: views, Python functions.
     """
+    from samewise.plan.sql_check import nondeterministic_in_plan
+
     view = "_samewise_result"
     rows.createOrReplaceTempView(view)
     plan = spark.sql(f"EXPLAIN EXTENDED SELECT * FROM {view}").first()

@@ -83,8 +83,6 @@ class DeltaLog:
             return None
         if wanted == 0:
             return []
-        # delta-rs numbers commits by counting down and passes over one that says nothing about itself.
-        # So the numbers can be trusted only where there are as many as were asked for.
         newest = self._newest(wanted)
         return newest[-wanted:] if len(newest) >= wanted else None
 
@@ -95,7 +93,7 @@ class DeltaLog:
         """The last `wanted` commits or more, oldest first. Kept: a command asks once for each window."""
         if wanted > self._asked:
             with _reading(self._location):
-                history = self._table.history(wanted)
+                history = self._trusted_history(wanted)
             self._asked = wanted
             self._told = [
                 commit_of(
@@ -108,6 +106,26 @@ class DeltaLog:
                 for entry in reversed(history)
             ]
         return self._told
+
+    def _trusted_history(self, wanted: int) -> list[dict[str, Any]]:
+        """The newest commits, up to `wanted` of them, whose numbers are certain.
+
+        delta-rs numbers commits by counting down, and passes over one that says nothing about itself:
+        every older one then has a number too high. So numbers are certain only where there are as many
+        commits as were asked for.
+        """
+        history = self._table.history(wanted)
+        if len(history) == wanted:
+            return history
+        certain, doubtful = 0, len(history) + 1
+        count = len(history)
+        while certain + 1 < doubtful:
+            if len(self._table.history(count)) == count:
+                certain = count
+            else:
+                doubtful = count
+            count = (certain + doubtful) // 2
+        return history[:certain]
 
     def token(self, app_id: str) -> int:
         with _reading(self._location):

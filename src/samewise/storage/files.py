@@ -6,6 +6,7 @@ goes through fsspec, which is imported only then. Credentials are the environmen
 
 from __future__ import annotations
 
+import errno
 import glob as globbing
 import hashlib
 import os
@@ -95,7 +96,9 @@ def list_folders(path: str) -> list[str]:
         found = store.ls(inner, detail=True)
     except FileNotFoundError:
         return []
-    return sorted(join(path, one["name"].rstrip("/").rpartition("/")[2]) for one in found if one["type"] == "directory")
+    return sorted(
+        join(path, one["name"].rstrip("/").rpartition("/")[2]) for one in found if one["type"] == "directory"
+    )
 
 
 def stat(path: str) -> FileStat | None:
@@ -152,6 +155,18 @@ def sha256(path: str) -> str:
         while chunk := file.read(_CHUNK_BYTES):
             digest.update(chunk)
     return digest.hexdigest()
+
+
+def remove_if_empty(path: str) -> None:
+    """Remove a folder that holds nothing; one in a store has nothing to remove. A second call does nothing."""
+    if is_local(path):
+        try:
+            os.rmdir(local_path(path))
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
 
 
 def remove_tree(path: str) -> None:

@@ -16,7 +16,7 @@ from samewise.core.windows import Window
 from samewise.plan.grid import Grid
 from samewise.plan.spans import window_span
 from samewise.run.job import Job, Retries
-from samewise.run.pipeline import Graph
+from samewise.run.schedule import Graph
 from samewise.run.transform import PassThrough, PythonTransform, SqlTransform, Transform
 from samewise.run.verify import Rules
 from samewise.sources.delta import DeltaSource

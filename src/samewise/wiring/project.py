@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,16 +13,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from samewise.core.errors import Refused, UsageError
+from samewise.core.ports import Spark
 from samewise.core.windows import FULL, Window
 from samewise.plan.window_text import parse_window
 from samewise.run.events import Listener, Note, ignore
 from samewise.run.job import Job
-from samewise.run.pipeline import Graph, run_pipeline, schedule_work
 from samewise.run.planning import Plan, make_plan
-from samewise.run.recover import Recovered, recover
-from samewise.run.results import RunResult
-from samewise.run.session import LazySpark, SparkSettings
-from samewise.run.window import Options
+from samewise.run.schedule import Graph, schedule_work
 from samewise.spec.load import Loaded, find_project, load_project
 from samewise.spec.pipeline import PipelineSpec
 from samewise.state.store import Store
@@ -32,6 +29,11 @@ from samewise.wiring.parts import build_graph, build_grid
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from samewise.run.recover import Recovered
+    from samewise.run.results import RunResult
+    from samewise.run.session import LazySpark
+    from samewise.run.spark_conf import SparkSettings
 
 
 def open_project(
@@ -69,8 +71,7 @@ class Project(AbstractContextManager["Project"]):
         self.loaded = loaded
         self._listen = listen
         self._store: Store | None = None
-        self.spark_settings = _settings(loaded)
-        self._spark = LazySpark(self.spark_settings, spark, lambda text: self._listen(Note(text)))
+        self._spark = _Sessions(lambda: self.spark_settings, spark, lambda text: self._listen(Note(text)))
 
     @property
     def name(self) -> str:
@@ -114,6 +115,9 @@ class Project(AbstractContextManager["Project"]):
         """
         spec = self.loaded.pipeline(pipeline)
         windows = self._windows(spec, window, start, end)
+        from samewise.run.pipeline import run_pipeline
+        from samewise.run.window import Options
+
         check_writable(self.loaded.warehouse)
         store = self.store
         return run_pipeline(self.graph(pipeline), windows, store, Options(force, wait), self._listen)
@@ -137,9 +141,25 @@ class Project(AbstractContextManager["Project"]):
 
     def recover(self, pipeline: str, *, adopt: bool = False) -> list[Recovered]:
         """Rebuild the state store from what the pipeline's targets hold. A second call changes nothing."""
+        from samewise.run.recover import recover
+
         store = self.store
         jobs = self.graph(pipeline).jobs
         return [recover(job, store, adopt=adopt, emit=self._listen) for job in jobs]
+
+    @property
+    def spark_settings(self) -> SparkSettings:
+        """How a Spark session is started or reached. Raises `ConfigError` for a conf that breaks a promise."""
+        from samewise.run.spark_conf import SparkSettings
+
+        spark = self.loaded.project.spark
+        return SparkSettings(
+            log_dir=self.loaded.root / ".samewise" / "logs",
+            master=spark.effective_master,
+            remote=spark.remote,
+            conf=spark.conf,
+            warehouse_dir=self.loaded.warehouse,
+        )
 
     def graph(self, pipeline: str) -> Graph:
         """The pipeline's tasks with everything that they need; starts nothing."""
@@ -208,12 +228,49 @@ def _place(store: Store) -> str:
     return f"{socket.gethostname()}:{store.place}" if store.place.startswith("/") else store.place
 
 
-def _settings(loaded: Loaded) -> SparkSettings:
-    spark = loaded.project.spark
-    return SparkSettings(
-        log_dir=loaded.root / ".samewise" / "logs",
-        master=spark.effective_master,
-        remote=spark.remote,
-        conf=spark.conf,
-        warehouse_dir=loaded.warehouse,
-    )
+class _Sessions:
+    """Spark for the pipelines of a project. Even the code that would start it is loaded only when it is needed."""
+
+    def __init__(
+        self,
+        settings: Callable[[], SparkSettings],
+        caller: SparkSession | None,
+        on_start: Callable[[str], None],
+    ) -> None:
+        self._settings = settings
+        self._caller = caller
+        self._on_start = on_start
+        self._lazy: LazySpark | None = None
+
+    def in_zone(self, zone: str) -> Spark:
+        """A session on demand whose zone is `zone`; starts nothing."""
+        return _Zoned(self, zone)
+
+    def get(self) -> LazySpark:
+        if self._lazy is None:
+            from samewise.run.session import LazySpark
+
+            self._lazy = LazySpark(self._settings(), self._caller, self._on_start)
+        return self._lazy
+
+    @property
+    def started(self) -> bool:
+        return self._lazy is not None and self._lazy.started
+
+    def stop(self) -> None:
+        """Stop what was started here. A second call does nothing."""
+        if self._lazy is not None:
+            self._lazy.stop()
+
+
+@dataclass(frozen=True, slots=True)
+class _Zoned:
+    sessions: _Sessions
+    zone: str
+
+    def __call__(self) -> SparkSession:
+        return self.sessions.get().session_for(self.zone)
+
+    @property
+    def started(self) -> bool:
+        return self.sessions.started

@@ -1,0 +1,39 @@
+"""`make bench`: what Samewise costs beside the same work done by hand, on this machine, in this process.
+
+Every round does each thing once, in turn, so that whatever else the machine is doing hits them all;
+the figure is the median over the rounds, divided by that of the blind append.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from pathlib import Path
+
+from benchmarks.cases import Bench
+from benchmarks.commands import time_commands
+from benchmarks.report import write_report
+
+ROOT = Path(__file__).parent.parent
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(prog="make bench")
+    options.add_argument("--rows", type=int, default=3_000_000)
+    options.add_argument("--rounds", type=int, default=5)
+    options.add_argument("--json", type=Path, default=ROOT / "build" / "benchmarks.json")
+    options.add_argument("--report", type=Path, default=ROOT / "docs" / "benchmarks.md")
+    chosen = options.parse_args()
+    with tempfile.TemporaryDirectory(prefix="samewise-bench-") as folder:
+        bench = Bench(Path(folder), chosen.rows)
+        figures = bench.measure(chosen.rounds)
+        figures["commands"] = time_commands(Path(folder) / "commands")
+    chosen.json.parent.mkdir(parents=True, exist_ok=True)
+    chosen.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    write_report(chosen.report, figures)
+    print(chosen.report.read_text(encoding="utf-8"))
+    return 0 if all(row["met"] for row in figures["wanted"]) else 1
+
+
+raise SystemExit(main())

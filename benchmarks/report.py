@@ -1,0 +1,50 @@
+"""The figures as a page."""
+
+from __future__ import annotations
+
+import os
+import platform
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+LETTERS = {
+    "append": "a",
+    "dynamic overwrite": "b",
+    "samewise": "c",
+    "samewise, manifest and expectations": "d",
+    "samewise, unchanged": "e",
+}
+WHAT = {
+    "append": "blind `append` by hand: what most jobs do",
+    "dynamic overwrite": "dynamic partition overwrite by hand: keeps the old rows of a day that became empty",
+    "samewise": "Samewise without a manifest: one pass, counts, sums and content hash taken on the way",
+    "samewise, manifest and expectations": "Samewise with a manifest and two expectations: staged, verified, published",
+    "samewise, unchanged": "Samewise again, with nothing changed",
+}
+
+
+def write_report(page: Path, figures: dict[str, Any]) -> None:
+    """Write the page; a second call replaces it."""
+    lines = [
+        "# Benchmarks",
+        "",
+        "Written by `make bench`; do not edit. Ratios of medians in one process: seconds differ between",
+        "machines, ratios much less.",
+        "",
+        f"{figures['rows']:,} orders of one day, {figures['rounds']} rounds, {os.cpu_count()} cores, "
+        f"Python {platform.python_version()}, {datetime.now(UTC):%Y-%m-%d}.",
+        "",
+        "| | way | seconds | ratio to (a) |",
+        "|---|---|---|---|",
+    ]
+    for name, letter in LETTERS.items():
+        seconds, ratio = figures["medians"][name], figures["ratios"][name]
+        lines.append(f"| {letter} | {WHAT[name]} | {seconds:.2f} | {ratio:.2f} |")
+    lines += ["", "| wanted | at most | measured | |", "|---|---|---|---|"]
+    for row in figures["wanted"]:
+        verdict = "met" if row["met"] else "**missed**"
+        lines.append(f"| {row['name']} | {row['most']:.2f} | {row['ratio']:.2f} | {verdict} |")
+    lines += ["", "| command (a process of its own, no Spark) | seconds |", "|---|---|"]
+    lines += [f"| `{name}` | {seconds:.2f} |" for name, seconds in figures["commands"].items()]
+    page.write_text("\n".join(lines) + "\n", encoding="utf-8")

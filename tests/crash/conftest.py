@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.crash import OwnProcess, SparkServer, Zygote
+from tests.support.crash_project import Project
+
+
+@pytest.fixture(scope="session")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the crash tests keep everything."""
+    return tmp_path_factory.mktemp("crash")
+
+
+@pytest.fixture(scope="session")
+def server(place: Path) -> Iterator[SparkServer]:
+    """One Spark for all the commands that are killed."""
+    started = SparkServer(place / "server")
+    started.wait_until_ready()
+    yield started
+    started.stop()
+
+
+@pytest.fixture(scope="session")
+def zygote(place: Path) -> Iterator[Zygote]:
+    started = Zygote(place / "commands")
+    started.wait_until_ready()
+    yield started
+    started.stop()
+
+
+@pytest.fixture(scope="session")
+def own_process(place: Path) -> OwnProcess:
+    return OwnProcess(place / "processes")
+
+
+@pytest.fixture
+def project(tmp_path: Path, server: SparkServer, zygote: Zygote) -> Project:
+    """A new project on the shared Spark, with a lease that is patient."""
+    return Project(tmp_path / "shop", zygote, f"remote: '{server.remote}'").write()
+
+
+@pytest.fixture
+def hasty(tmp_path: Path, server: SparkServer, zygote: Zygote) -> Project:
+    """A new project whose leases run out after two seconds without a sign of life."""
+    return Project(tmp_path / "shop", zygote, f"remote: '{server.remote}'", lease="2s").write()

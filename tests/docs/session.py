@@ -1,0 +1,131 @@
+"""Runs what a page shows, in order, in one folder, and compares what comes out with what is shown.
+
+A shown line matches with `…` for anything; a line that is only `…` stands for any number of lines.
+Durations are not compared, and neither are lines about Spark's start: the tests' session is up already.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import runpy
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from typer.testing import CliRunner
+
+from samewise.cli.main import app
+from samewise.core import failpoints
+from tests.docs.pages import Block
+
+_PROGRAMS = ("mv", "rm", "cat")
+_ABOUT_SPARK = re.compile(r"^(starting Spark|fetching |waiting for another process).*\n", re.MULTILINE)
+_ENTRY = "from samewise.cli.main import main; main()"
+
+
+@dataclass(slots=True)
+class Session:
+    """One reader's terminal and one reader's Python."""
+
+    folder: Path
+    names: dict[str, Any] = field(default_factory=dict)
+
+    def follow(self, block: Block) -> None:
+        """Do what a block shows. Fails where it goes otherwise than shown."""
+        before = Path.cwd()
+        os.chdir(self.folder)
+        try:
+            if block.language == "console":
+                for command, shown in _commands(block):
+                    self._type(command, shown, block)
+            elif block.file is not None:
+                _run_script(self.folder / block.file, block)
+            else:
+                code = compile(block.text, str(block), "exec")
+                with contextlib.redirect_stdout(io.StringIO()):
+                    exec(code, self.names)
+        finally:
+            os.chdir(before)
+
+    def _type(self, command: str, shown: str, block: Block) -> None:
+        words = shlex.split(command)
+        if words[0] == "cd":
+            self.folder = self.folder / words[1]
+            os.chdir(self.folder)
+            return
+        if words[0].startswith(f"{failpoints.VARIABLE}="):
+            printed = _killed(words[0].partition("=")[2], words[2:])
+        elif words[0] == "samewise":
+            result = CliRunner().invoke(app, words[1:])
+            printed = result.output
+            failed = any(line.startswith("!!") for line in shown.splitlines())
+            assert (result.exit_code != 0) == failed, f"{block}: {command}: {result.exit_code}\n{printed}"
+        else:
+            assert words[0] in _PROGRAMS, f"{block}: this test does not know how to run {command}"
+            printed = subprocess.run(words, check=True, capture_output=True, text=True).stdout
+        if shown:
+            assert matches(shown, printed), f"{block}: {command}\nshown:\n{shown}\nprinted:\n{printed}"
+
+
+def matches(shown: str, printed: str) -> bool:
+    """True where what was printed is what is shown, as far as it can be the same twice."""
+    pattern = "".join(_line_pattern(line) for line in _ABOUT_SPARK.sub("", shown).splitlines())
+    lines = _ABOUT_SPARK.sub("", printed).splitlines()
+    return re.fullmatch(pattern, "".join(line.rstrip() + "\n" for line in lines)) is not None
+
+
+def _line_pattern(line: str) -> str:
+    if line.strip() == "…":
+        return r"(?:.*\n)*?"
+    pattern = re.escape(line.rstrip()).replace("…", ".*")
+    return re.sub(r"\d+\\\.\d\\ s$", r"[\\d.]+\\ s", pattern) + r"\n"
+
+
+def _commands(block: Block) -> list[tuple[str, str]]:
+    """Each command of a console block, with the output that is shown for it."""
+    found: list[tuple[str, str]] = []
+    for line in block.text.splitlines():
+        if line.startswith("$ "):
+            found.append((line[2:], ""))
+        else:
+            command, shown = found.pop()
+            found.append((command, f"{shown}{line}\n"))
+    return found
+
+
+def _killed(point: str, arguments: list[str]) -> str:
+    """Run a command in a process of its own that kills itself at `point`; what a shell would show."""
+    environ = {
+        **os.environ,
+        failpoints.VARIABLE: point,
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        "SAMEWISE_FAST_JVM": "1",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", _ENTRY, *arguments],
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == -9, f"it was not killed but ended with {done.returncode}:\n{done.stdout}"
+    return done.stdout + "Killed\n"
+
+
+def _run_script(path: Path, block: Block) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(block.text, encoding="utf-8")
+    with mock.patch.object(sys, "argv", [str(path)]), contextlib.redirect_stdout(io.StringIO()):
+        try:
+            runpy.run_path(str(path), run_name="__main__")
+        except SystemExit as end:
+            assert end.code == 0, f"{block}: it ended with {end.code}"
