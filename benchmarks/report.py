@@ -32,8 +32,7 @@ def write_report(page: Path, figures: dict[str, Any]) -> None:
         "Written by `make bench`; do not edit. Ratios of medians in one process: seconds differ between",
         "machines, ratios much less.",
         "",
-        f"{figures['rows']:,} orders of one day, {figures['rounds']} rounds, {os.cpu_count()} cores, "
-        f"Python {platform.python_version()}, {datetime.now(UTC):%Y-%m-%d}.",
+        _setting(figures),
         "",
         "| | way | seconds | ratio to (a) |",
         "|---|---|---|---|",
@@ -48,3 +47,8 @@ def write_report(page: Path, figures: dict[str, Any]) -> None:
     lines += ["", "| command (a process of its own, no Spark) | seconds |", "|---|---|"]
     lines += [f"| `{name}` | {seconds:.2f} |" for name, seconds in figures["commands"].items()]
     page.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _setting(figures: dict[str, Any]) -> str:
+    machine = f"{os.cpu_count()} cores, Python {platform.python_version()}, {datetime.now(UTC):%Y-%m-%d}"
+    return f"{figures['rows']:,} orders of one day, {figures['rounds']} rounds, {machine}."

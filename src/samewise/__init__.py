@@ -1,9 +1,9 @@
 """Samewise: a run, a retry, a rerun, a backfill and a replay all leave the target as one clean run would.
 
-    import samewise
+import samewise
 
-    with samewise.open_project("shop") as project:
-        result = project.run("orders_daily", window="2026-04-25")
+with samewise.open_project("shop") as project:
+    result = project.run("orders_daily", window="2026-04-25")
 """
 
 from __future__ import annotations

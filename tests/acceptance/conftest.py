@@ -19,4 +19,3 @@ def shop(tmp_path: Path) -> Shop:
 def _no_other_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     """A failpoint in the environment of whoever runs the tests would kill them."""
     monkeypatch.delenv("SAMEWISE_FAILPOINT", raising=False)
-

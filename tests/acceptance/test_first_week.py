@@ -21,7 +21,18 @@ if TYPE_CHECKING:
 RESULT_KEYS = {"schema_version", "pipeline", "status", "windows", "watermark", "error"}
 # DESIGN.md, "The command line".
 PROMISED_WINDOW_KEYS = {
-    *("task", "window", "start", "end", "status", "run_id", "generation", "attempt", "batch_id", "started_at"),
+    *(
+        "task",
+        "window",
+        "start",
+        "end",
+        "status",
+        "run_id",
+        "generation",
+        "attempt",
+        "batch_id",
+        "started_at",
+    ),
     *("seconds", "rows_read", "rows_staged", "rows_written", "rows_inserted", "rows_updated", "rows_deleted"),
     *("rows_unchanged", "target_version", "error"),
 }
@@ -153,9 +164,7 @@ def test_a_span_asks_for_its_windows_without_the_last_day(week: Week) -> None:
 
 def test_a_person_is_told_in_plain_lines(week: Week) -> None:
     answer = week.ask("run", "orders_daily", "--window", "2026-04-25")
-    assert answer.stdout == (
-        "orders_daily: 1 unchanged; 0 rows written\n  watermark: 2026-04-30T22:00:00Z\n"
-    )
+    assert answer.stdout == ("orders_daily: 1 unchanged; 0 rows written\n  watermark: 2026-04-30T22:00:00Z\n")
     assert "\x1b" not in answer.text
 
 

@@ -184,9 +184,7 @@ def test_a_sum_that_is_not_the_promised_one_is_refused(shop: Shop, spark: SparkS
         ({"rows": {"min": 3}}, "expected at least 3 rows, 2 were staged"),
     ],
 )
-def test_a_broken_expectation_is_refused(
-    shop: Shop, spark: SparkSession, rule: object, words: str
-) -> None:
+def test_a_broken_expectation_is_refused(shop: Shop, spark: SparkSession, rule: object, words: str) -> None:
     shop.pipeline({"expect": [rule]})
     shop.orders([(1, "10.50", "new"), (2, "0.25", "new")])
     assert_refused(shop, shop.run(), "expectation", words)

@@ -93,7 +93,9 @@ def test_a_cast_that_fails_is_theirs_not_a_null(shop: Shop, spark: SparkSession)
     assert_theirs(shop.run(), "CAST_INVALID_INPUT")
 
 
-@pytest.mark.parametrize("clock", ["current_timestamp()", "rand()", "uuid()", "monotonically_increasing_id()"])
+@pytest.mark.parametrize(
+    "clock", ["current_timestamp()", "rand()", "uuid()", "monotonically_increasing_id()"]
+)
 def test_a_clock_or_a_random_value_in_a_function_is_found_in_the_plan(
     shop: Shop, spark: SparkSession, clock: str
 ) -> None:
@@ -125,9 +127,9 @@ def test_the_bounds_of_the_window_and_the_time_of_the_run_are_bound(shop: Shop, 
     )
     shop.orders()
     assert shop.run().code == 0
-    assert shop.rows(spark, "CAST(a AS STRING)", "CAST(b AS STRING)", "CAST(c AS STRING)", "CAST(d AS STRING)", "e") == [
-        ("2026-04-24 22:00:00", "2026-04-25 22:00:00", DAY, "2026-04-26 00:00:00", False)
-    ]
+    assert shop.rows(
+        spark, "CAST(a AS STRING)", "CAST(b AS STRING)", "CAST(c AS STRING)", "CAST(d AS STRING)", "e"
+    ) == [("2026-04-24 22:00:00", "2026-04-25 22:00:00", DAY, "2026-04-26 00:00:00", False)]
 
 
 def test_a_function_gets_the_window_the_parameters_and_the_frozen_time(

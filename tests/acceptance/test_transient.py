@@ -138,9 +138,7 @@ def test_a_window_that_another_runner_has_is_busy(shop: Shop, spark: SparkSessio
     assert shop.version() == -1
 
 
-def test_with_wait_the_window_is_loaded_when_the_other_one_has_ended(
-    shop: Shop, spark: SparkSession
-) -> None:
+def test_with_wait_the_window_is_loaded_when_the_other_one_has_ended(shop: Shop, spark: SparkSession) -> None:
     shop.orders()
     with someone_else_runs(shop) as end:
         later = threading.Timer(1.0, end)

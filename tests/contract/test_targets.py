@@ -465,5 +465,3 @@ def _await(file: Path) -> None:
     while not file.exists():
         assert time.monotonic() < give_up_at, f"{file} never came"
         time.sleep(0.02)
-
-

@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import pytest
 from typer.testing import CliRunner
 
 from samewise.cli.main import app
 from samewise.core import failpoints
-from tests.docs.pages import Block
+from tests.docs.pages import Block, blocks
 
 _PROGRAMS = ("mv", "rm", "cat")
 _ABOUT_SPARK = re.compile(r"^(starting Spark|fetching |waiting for another process).*\n", re.MULTILINE)
@@ -124,8 +125,15 @@ def _killed(point: str, arguments: list[str]) -> str:
 def _run_script(path: Path, block: Block) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(block.text, encoding="utf-8")
-    with mock.patch.object(sys, "argv", [str(path)]), contextlib.redirect_stdout(io.StringIO()):
-        try:
+    with mock.patch.object(sys, "argv", [str(path), *_arguments(block)]), contextlib.redirect_stdout(io.StringIO()):
+        with pytest.raises(SystemExit) as end:
             runpy.run_path(str(path), run_name="__main__")
-        except SystemExit as end:
-            assert end.code == 0, f"{block}: it ended with {end.code}"
+    assert end.value.code == 0, f"{block}: it ended with {end.value.code}"
+
+
+def _arguments(block: Block) -> list[str]:
+    """What the page passes to a script where it shows how the script is started."""
+    shells = [other.text for other in blocks(block.page) if other.language == "sh"]
+    found = re.search(rf"{re.escape(str(block.file))} (.+)", "".join(shells))
+    assert found is not None, f"{block}: the page does not show how {block.file} is started"
+    return shlex.split(found[1])

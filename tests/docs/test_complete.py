@@ -173,9 +173,7 @@ def test_the_methods_of_a_source_are_all_named() -> None:
     assert methods(Source) <= set(inline_code(TARGETS))
 
 
-@pytest.mark.parametrize(
-    "place", sorted({code for code in inline_code(TARGETS) if re.fullmatch(r"[\w/]+\.py", code)})
-)
+@pytest.mark.parametrize("place", sorted({code for code in inline_code(TARGETS) if re.fullmatch(r"[\w/]+\.py", code)}))
 def test_a_file_that_is_named_is_there(place: str) -> None:
     if "NAME" in place:
         assert (ROOT / "src/samewise" / place.removeprefix("src/samewise/")).parent.is_dir()

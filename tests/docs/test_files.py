@@ -64,7 +64,7 @@ def write(root: Path, files: dict[str, str]) -> None:
 @pytest.mark.parametrize("block", all_blocks("yaml"), ids=str)
 def test_a_yaml_block_has_no_problem(block: Block, tmp_path: Path) -> None:
     write(tmp_path, files_for(block))
-    environ = {name: "secret" for name in re.findall(r"env\.(\w+)", block.text)}
+    environ = dict.fromkeys(re.findall(r"env\.(\w+)", block.text), "secret")
     for env in (None, *yaml.safe_load(block.text).get("envs", {})):
         check_pipelines(load_project(tmp_path, env, environ))
 

@@ -26,9 +26,7 @@ def steps(of: Path) -> list[Block]:
 
 # One of the commands is killed together with a JVM of its own, which takes its time to start.
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if steps(page)], ids=lambda page: str(page.relative_to(ROOT))
-)
+@pytest.mark.parametrize("page", [page for page in PAGES if steps(page)], ids=lambda page: str(page.relative_to(ROOT)))
 def test_what_a_page_shows_happens(page: Path, spark: SparkSession, tmp_path: Path) -> None:
     session = Session(tmp_path, {"spark": spark})
     for block in steps(page):

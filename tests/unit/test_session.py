@@ -78,9 +78,6 @@ lazy.stop()
 lazy.stop()
 seen["started in the end"] = lazy.started
 (folder / "seen.json").write_text(json.dumps(seen))
-if remote is not None:
-    left_open = LazySpark(settings)
-    left_open()  # a client that nobody stops must not keep Python from exiting
 """
 
 
@@ -170,9 +167,7 @@ def test_python_workers_are_this_python(seen: dict[str, Any]) -> None:
     assert seen["worker"]
 
 
-def test_a_connect_session_is_told_from_a_classic_one(
-    classic: dict[str, Any], connect: dict[str, Any]
-) -> None:
+def test_a_connect_session_is_told_from_a_classic_one(classic: dict[str, Any], connect: dict[str, Any]) -> None:
     assert (classic["connect"], connect["connect"]) == (False, True)
 
 
@@ -224,9 +219,7 @@ def test_a_session_without_delta_is_refused_with_the_confs_to_set(tmp_path: Path
     assert "spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension" in str(caught.value.next_step)
 
 
-def test_a_connect_server_that_is_not_there_is_transient(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_connect_server_that_is_not_there_is_transient(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("grpc_proxy", "https_proxy", "http_proxy"):
         monkeypatch.delenv(name, raising=False)
     with socket.socket() as taken:
@@ -289,9 +282,7 @@ def test_extensions_of_the_project_are_joined_with_deltas(tmp_path: Path) -> Non
 
 
 def test_jars_of_the_project_are_joined_with_ours(tmp_path: Path) -> None:
-    conf = conf_of(
-        SparkSettings(log_dir=tmp_path, conf={"spark.jars": "/own.jar"}), Path("/our jars/delta.jar")
-    )
+    conf = conf_of(SparkSettings(log_dir=tmp_path, conf={"spark.jars": "/own.jar"}), Path("/our jars/delta.jar"))
     assert conf["spark.jars"] == "file:///our%20jars/delta.jar,/own.jar"
 
 

@@ -77,9 +77,7 @@ def _task_status(project: Project, job: Job) -> dict[str, Any]:
     ]
     known = {w["window"] for w in windows}
     windows += [
-        {"window": job.label(w), "state": "unfinished"}
-        for w in sorted(unfinished)
-        if job.label(w) not in known
+        {"window": job.label(w), "state": "unfinished"} for w in sorted(unfinished) if job.label(w) not in known
     ]
     windows += [{"window": job.label(w), "state": "due"} for w in waiting if job.label(w) not in known]
     return {
@@ -190,17 +188,14 @@ def _show_history(entries: list[dict[str, Any]]) -> None:
         status = entry["status"]
         if status == RunStatus.OPEN:
             status = f"unfinished at {entry['point']}"
-        rows.append(
-            (entry["planned_at"], entry["window"], entry["generation"], len(entry["attempts"]), status)
-        )
+        rows.append((entry["planned_at"], entry["window"], entry["generation"], len(entry["attempts"]), status))
     print_table(("planned", "window", "gen", "attempts", "status"), rows, right=(2, 3))
     for entry in entries:
         for attempt in entry["attempts"]:
             if attempt["status"] not in ("succeeded", "running"):
                 cause = (attempt["error"] or "the process was gone").partition("\n")[0]
-                say(
-                    f"  {entry['window']} gen {entry['generation']} attempt {attempt['number']}: {attempt['status']}: {cause}"
-                )
+                place = f"{entry['window']} gen {entry['generation']} attempt {attempt['number']}"
+                say(f"  {place}: {attempt['status']}: {cause}")
 
 
 def show_schema(of: str) -> int:

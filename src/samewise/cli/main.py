@@ -51,9 +51,7 @@ def validate(project: Folder = HERE, env: Env = None, json: Json = False) -> Non
 @app.command()
 def run(
     pipeline: Pipeline,
-    window: Annotated[
-        str | None, typer.Option(help="2026-04-25, 2026-04-25T13, or START/END in ISO 8601.")
-    ] = None,
+    window: Annotated[str | None, typer.Option(help="2026-04-25, 2026-04-25T13, or START/END in ISO 8601.")] = None,
     start: Annotated[str | None, typer.Option("--from", help="First window.")] = None,
     end: Annotated[str | None, typer.Option("--to", help="End of the last window; not included.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done; do nothing.")] = False,
@@ -72,9 +70,7 @@ def run(
 
 
 @app.command()
-def status(
-    pipeline: MaybePipeline = None, project: Folder = HERE, env: Env = None, json: Json = False
-) -> None:
+def status(pipeline: MaybePipeline = None, project: Folder = HERE, env: Env = None, json: Json = False) -> None:
     """How far each pipeline has come; with a name, each of its windows."""
     from samewise.cli.look import show_status
 

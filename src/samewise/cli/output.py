@@ -33,9 +33,7 @@ def styled(text: str, style: str, *, stream: Any = None) -> str:
     return f"\x1b[{codes[style]}m{text}\x1b[0m" if _is_terminal(target) else text
 
 
-def print_table(
-    header: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[int] = ()
-) -> None:
+def print_table(header: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[int] = ()) -> None:
     """Columns as wide as what they hold, two blanks apart; those in `right` are aligned to the right."""
     cells = [list(header), *[["" if v is None else str(v) for v in row] for row in rows]]
     widths = [max(len(row[i]) for row in cells) for i in range(len(header))]

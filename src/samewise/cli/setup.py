@@ -118,8 +118,6 @@ def _tables(project: Project) -> dict[str, Callable[[], Mapping[str, str]]]:
         return read
 
     places = [
-        project.loaded.location(task.target, spec)
-        for spec in project.loaded.pipelines.values()
-        for task in spec.tasks
+        project.loaded.location(task.target, spec) for spec in project.loaded.pipelines.values() for task in spec.tasks
     ]
     return {place.key: reader(place.path) for place in places if place.path is not None}

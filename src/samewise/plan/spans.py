@@ -23,9 +23,7 @@ def window_span(column: str, type: str, window: Window, zone: ZoneInfo) -> Span:
         raise ValueError("the full window has no span: it is the whole table")
     match type.lower():
         case "date":
-            return Span(
-                column, _local_date(window, window.start, zone), _local_date(window, window.end, zone)
-            )
+            return Span(column, _local_date(window, window.start, zone), _local_date(window, window.end, zone))
         case "timestamp" | "timestamp_ltz":
             return Span(column, window.start, window.end)
         case "timestamp_ntz":
@@ -64,9 +62,7 @@ def grain_problem(type: str, every: Every, zone: ZoneInfo) -> str | None:
 
 def _local_date(window: Window, bound: datetime, zone: ZoneInfo) -> date:
     if not starts_a_day(zone, bound):
-        raise ValueError(
-            f"{window.key} is not made of whole local dates of {zone.key}, as a DATE column needs"
-        )
+        raise ValueError(f"{window.key} is not made of whole local dates of {zone.key}, as a DATE column needs")
     return wall_time(zone, bound).date()
 
 

@@ -126,9 +126,7 @@ def _undeclared_tables(parsed: Parsed, allowed: Set[str]) -> Iterator[Finding]:
                 message = f"reads table {name!r}, which is not declared: add it under inputs:"
                 yield Finding(line_of(table, parsed), message, "undeclared_table")
         elif (name := typed_name(table.this, parsed)) not in _ROW_MAKERS or table.db:
-            message = (
-                f"reads {name}(), whose rows cannot be pinned: read a table and declare it under inputs:"
-            )
+            message = f"reads {name}(), whose rows cannot be pinned: read a table and declare it under inputs:"
             yield Finding(line_of(table, parsed), message, "undeclared_table")
 
 

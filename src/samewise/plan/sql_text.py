@@ -65,9 +65,7 @@ def tokens_of(text: str) -> list[Token]:
         return list(sqlglot.tokenize(text, read=_DIALECTS[0]))
     except TokenError:
         last_line = text.rstrip().count("\n") + 1
-        raise NotParsed(
-            Finding(last_line, "a quote or a comment is still open at the end", "syntax")
-        ) from None
+        raise NotParsed(Finding(last_line, "a quote or a comment is still open at the end", "syntax")) from None
 
 
 def parse_query(sql: str) -> Parsed:
@@ -119,11 +117,7 @@ def parse_condition(sql: str) -> Parsed:
     held = tree.expressions[0] if isinstance(tree, exp.Select) and len(tree.expressions) == 1 else None
     # Anything else means that the text closed our parenthesis, or is not a condition at all.
     is_one = held is not None and not any(value for key, value in tree.args.items() if key != "expressions")
-    if (
-        not is_one
-        or not isinstance(held, exp.Paren | exp.Subquery)
-        or isinstance(held.this, exp.Alias | exp.Star)
-    ):
+    if not is_one or not isinstance(held, exp.Paren | exp.Subquery) or isinstance(held.this, exp.Alias | exp.Star):
         raise NotParsed(not_one)
     return Parsed(held, text, tokens_of(text))
 
@@ -136,11 +130,7 @@ def _parse(text: str) -> exp.Expr:
     first_error: ParseError | None = None
     for dialect in _DIALECTS:
         try:
-            trees = [
-                tree
-                for tree in sqlglot.parse(text, read=dialect)
-                if tree and not isinstance(tree, exp.Semicolon)
-            ]
+            trees = [tree for tree in sqlglot.parse(text, read=dialect) if tree and not isinstance(tree, exp.Semicolon)]
         except ParseError as error:
             first_error = first_error or error
         else:

@@ -39,9 +39,7 @@ def parse_window(text: str, grid: Grid) -> list[Window]:
     start, end = _span(text, grid)
     _require_on_grid(text, start, end, grid)
     if start < grid.start:
-        raise ValueError(
-            f"{text} begins before the schedule, which starts at {bound_text(grid.zone, grid.start)}"
-        )
+        raise ValueError(f"{text} begins before the schedule, which starts at {bound_text(grid.zone, grid.start)}")
     if grid.end is not None and end > grid.end:
         raise ValueError(f"{text} ends after the schedule, which ends at {bound_text(grid.zone, grid.end)}")
     return windows_between(grid, start, end)
@@ -86,9 +84,7 @@ def _span(text: str, grid: Grid) -> tuple[datetime, datetime]:
         if re.fullmatch(pattern, text, re.ASCII):
             return read(text, grid)
     if text == "full":
-        raise ValueError(
-            f"'full' is the window of a task without a schedule; this one has a window every {grid.every}"
-        )
+        raise ValueError(f"'full' is the window of a task without a schedule; this one has a window every {grid.every}")
     raise ValueError(f"{text!r} is not a window: write 2026-04-25, 2026-04-25T13, 2026-04 or START/END")
 
 

@@ -128,9 +128,7 @@ class Attempt:
         """The transform over the pinned rows, with the reading observed; nothing runs yet."""
         job, run = self.job, self.run
         sums = manifest_sums(run.source.details.get("manifest"))
-        rows, self._gathered.reading = observed(
-            job.source.read(run.source, run.window), source_expressions(sums)
-        )
+        rows, self._gathered.reading = observed(job.source.read(run.source, run.window), source_expressions(sums))
         inputs = {name: source.read(run.inputs[name], run.window) for name, source in job.inputs.items()}
         context = Context(run.window, job.zone, run.run_ts, job.params, inputs, job.spark())
         return job.transform.apply(rows, context)
@@ -145,9 +143,7 @@ class Attempt:
     def _verify(self) -> None:
         assert self._rows is not None and self._staged is not None
         gathered = self._gathered
-        gathered.rows_read = check_manifest(
-            self.job.source, self.run, gathered.reading, gathered.rows_quarantined or 0
-        )
+        gathered.rows_read = check_manifest(self.job.source, self.run, gathered.reading, gathered.rows_quarantined or 0)
         staged = self._staged.read(self.job.spark(), self._rows)
         gathered.measures = measure_staged(staged, self.job.rules, gathered.span)
         if gathered.measures.rows == 0 and self.job.on_empty == "fail":

@@ -29,9 +29,7 @@ def check_result(job: Job, result: Schema, target: Schema | None) -> None:
     """Raise if the transform's result cannot be written: by its names, its types, or the target's schema."""
     names = [name.lower() for name in result.names]
     for name in sorted({name for name in names if names.count(name) > 1}):
-        raise TransformFailed(
-            f"the result has two columns named {name}", next_step="give one of them another name"
-        )
+        raise TransformFailed(f"the result has two columns named {name}", next_step="give one of them another name")
     for column in result:
         if "void" in column.type:
             raise TransformFailed(
@@ -74,9 +72,7 @@ def result_span(job: Job, window: Window, result: Schema) -> Span | None:
 
 def _check_target(result: Schema, target: Schema) -> None:
     before = Schema(tuple(c for c in target if c.name != WINDOW_COLUMN))
-    changes = [
-        c for c in schema_changes(before, result, ordered=False) if c.kind in ("removed", "type_changed")
-    ]
+    changes = [c for c in schema_changes(before, result, ordered=False) if c.kind in ("removed", "type_changed")]
     if changes:
         raise Refused(
             "the result does not fit the target's schema\n" + describe(changes),

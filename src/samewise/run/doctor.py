@@ -53,9 +53,7 @@ class Patient:
     """For each target table, how to read its properties; an empty answer for one that is not there yet."""
 
 
-def checks(
-    patient: Patient | None, *, now: datetime, environ: Mapping[str, str] | None = None
-) -> list[Check]:
+def checks(patient: Patient | None, *, now: datetime, environ: Mapping[str, str] | None = None) -> list[Check]:
     """Everything that can be known without starting Spark; without a patient, the machine alone."""
     environ = os.environ if environ is None else environ
     local = patient is None or patient.spark.remote is None
@@ -178,9 +176,7 @@ def check_commit_exclusion(warehouse: str, spark: SparkSettings) -> list[Check]:
         return []
     name = "commits on S3"
     if spark.remote is not None:
-        detail = (
-            f"decided by the Connect server's own conf ({_S3_LOG_STORES[0]}), which cannot be seen from here"
-        )
+        detail = f"decided by the Connect server's own conf ({_S3_LOG_STORES[0]}), which cannot be seen from here"
         return [Check(name, True, detail)]
     for key in _S3_LOG_STORES:
         if key in spark.conf:

@@ -46,17 +46,13 @@ def find_java(environ: Mapping[str, str] | None = None) -> Java:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         place = f"JAVA_HOME={home}" if home else found
-        raise ConfigError(
-            f"{place} does not lead to a Java that runs: {error}", next_step=next_step
-        ) from error
+        raise ConfigError(f"{place} does not lead to a Java that runs: {error}", next_step=next_step) from error
     version = java_version(answer.stderr + answer.stdout)
     if version is None:
         raise ConfigError(f"{found} does not say which Java it is", next_step=next_step)
     major = java_major(version)
     if major < OLDEST_MAJOR:
-        raise ConfigError(
-            f"{found} is Java {version}; Spark needs {OLDEST_MAJOR} or newer", next_step=next_step
-        )
+        raise ConfigError(f"{found} is Java {version}; Spark needs {OLDEST_MAJOR} or newer", next_step=next_step)
     return Java(Path(found), version, major)
 
 

@@ -191,9 +191,7 @@ def _run_ivy(jar_set: JarSet, work: Path, *, log: Path, folder: Path) -> None:
     for jar in jar_set.jars:
         fetched = work / "jars" / jar.file_name
         names = " and ".join(jar.file_name for jar in jar_set.jars)
-        by_hand = (
-            f"check the network and try again, or put {names} into {folder} ({VARIABLE} names another folder)"
-        )
+        by_hand = f"check the network and try again, or put {names} into {folder} ({VARIABLE} names another folder)"
         if not fetched.is_file():
             raise ConfigError(
                 f"{jar.organisation}:{jar.module}:{jar.version} could not be fetched; Ivy's log: {log}",

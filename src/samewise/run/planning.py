@@ -1,4 +1,4 @@
-"""Is there anything to do for a window, and what exactly would be done? Nothing here starts Spark if it can be helped."""
+"""Is there anything to do for a window, and what exactly? Nothing here starts Spark if it can be helped."""
 
 from __future__ import annotations
 
@@ -84,9 +84,7 @@ def same_plan(run: RunRecord, plan: Plan, *, force: bool) -> bool:
     return not unforced and fresh.definition == run.definition and fresh.fingerprint == run.fingerprint
 
 
-def _reason(
-    job: Job, window: Window, inputs: Inputs, receipt: Receipt | None, head: Head | None
-) -> Reason | None:
+def _reason(job: Job, window: Window, inputs: Inputs, receipt: Receipt | None, head: Head | None) -> Reason | None:
     record = _record(job, window, inputs, generation=1, base_version=-1)
     commits = None
     if receipt is not None and head is not None:

@@ -164,9 +164,7 @@ def _restore_contract(job: Job, store: Store, commits: Sequence[TargetCommit]) -
         stamp = commit.stamp
         if stamp is not None and stamp.contract is not None and isinstance(stamp.contract_schema, list):
             schema = Schema.from_json(stamp.contract_schema)
-            contracts.accept(
-                store, job.pipeline, job.task, stamp.contract, schema, "recovered from the target"
-            )
+            contracts.accept(store, job.pipeline, job.task, stamp.contract, schema, "recovered from the target")
             return
 
 

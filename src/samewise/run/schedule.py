@@ -33,9 +33,7 @@ class Graph:
 
     def _has_windowed_ancestor(self, task: str) -> bool:
         windowed = {job.task for job in self.jobs if not job.replaces_all}
-        return any(
-            name in windowed or self._has_windowed_ancestor(name) for name in self.depends_on.get(task, ())
-        )
+        return any(name in windowed or self._has_windowed_ancestor(name) for name in self.depends_on.get(task, ()))
 
 
 def due(job: Job, store: Store | None, *, now: datetime) -> list[Window]:

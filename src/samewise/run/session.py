@@ -6,7 +6,6 @@ never to the user's terminal. A session that the caller brought is left as it wa
 
 from __future__ import annotations
 
-import atexit
 import os
 import socket
 import sys
@@ -86,6 +85,7 @@ class LazySpark:
             if self._restore is not None:
                 self._restore()
                 self._restore = None
+            # All of them: a Connect client that is left open while another is stopped hangs Python at its exit.
             while self._started_here:
                 self._started_here.pop().stop()
             self._sessions.clear()
@@ -110,8 +110,6 @@ class LazySpark:
             require_connect()
             self._on_start(f"connecting to Spark at {_without_parameters(remote)}")
             _require_listener(remote)
-            # A client that is still connected when Python exits waits for ever.
-            atexit.register(self.stop)
         session = _connect(remote, self._settings.conf, zone)
         self._started_here.append(session)
         _require_delta(session)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from glob import escape
 from dataclasses import dataclass
+from glob import escape
 from typing import TYPE_CHECKING
 
 from samewise.storage.files import list_files, remove_if_empty, remove_tree, spark_folder, spark_path

@@ -131,9 +131,7 @@ class _Held:
             plan = make_plan(self.job, self.window, self.store, force=force)
             if plan.reason is None:
                 return finished or _unchanged(self.job, self.window, self.store)
-            record = runs.insert_run(
-                self.store, new_run(plan, self.store, forced=self.options.force), self.lease
-            )
+            record = runs.insert_run(self.store, new_run(plan, self.store, forced=self.options.force), self.lease)
             failpoints.reach(Failpoint.PLANNED)
             try:
                 return self._attempts(record, plan.reason.value)
@@ -193,9 +191,7 @@ class _Held:
         attempt_id = new_attempt_id()
         folder = self.job.staging_folder(record, attempt_id) if self.job.stages else None
         number = attempts.begin(self.store, record, self.lease, attempt_id, folder)
-        attempt = Attempt(
-            self.job, record, self.store, self.lease, self.heartbeat, attempt_id, number, self.emit
-        )
+        attempt = Attempt(self.job, record, self.store, self.lease, self.heartbeat, attempt_id, number, self.emit)
         try:
             attempt.drive()
         except Exception as error:
@@ -265,9 +261,7 @@ class _Held:
         assert state.outcome is not None and state.next_action is not None
         cause = state.outcome.exception()
         message = cause.message if isinstance(cause, SamewiseError) else str(cause)
-        self.emit(
-            WillRetry(self.job.task, self.window, message, state.attempt_number, state.next_action.sleep)
-        )
+        self.emit(WillRetry(self.job.task, self.window, message, state.attempt_number, state.next_action.sleep))
 
 
 def _drop_own(job: Job, attempt: Attempt) -> None:
@@ -346,9 +340,7 @@ def _overtaken(job: Job, window: Window, store: Store, error: LeaseLost) -> Same
     receipt = receipts.latest(store, job.pipeline, job.task, window)
     if receipt is not None and receipt.generation == newest:
         return Superseded("another attempt took over and has landed", kept="its rows stand")
-    return Busy(
-        "another attempt took over", kept=error.kept, next_step="run the same command again when it is done"
-    )
+    return Busy("another attempt took over", kept=error.kept, next_step="run the same command again when it is done")
 
 
 def _kept(job: Job, store: Store, error: SamewiseError) -> str:

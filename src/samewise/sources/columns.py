@@ -36,8 +36,7 @@ def check_types(files: str, declared: Schema, found: Schema) -> None:
     ]
     if wrong:
         raise Refused(
-            f"{files}: the types are not the declared ones\n"
-            + _table(("column", "declared", "in the files"), wrong),
+            f"{files}: the types are not the declared ones\n" + _table(("column", "declared", "in the files"), wrong),
             code="schema",
             next_step="ask the sender for the declared types, or change `schema:` to what the files have",
         )

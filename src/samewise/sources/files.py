@@ -198,9 +198,7 @@ class FilesSource:
             return _parquet_names(paths[0])
         if self._format == "orc":
             _check_orc(paths[0])
-            return list(
-                schema_of(self._spark().read.orc(spark_path(paths[0]), recursiveFileLookup=True)).names
-            )
+            return list(schema_of(self._spark().read.orc(spark_path(paths[0]), recursiveFileLookup=True)).names)
         if self._header:
             headers = (read_header(path, self._delimiter, self._options) for path in paths)
             return next((header for header in headers if header is not None), None)
@@ -216,9 +214,7 @@ class FilesSource:
 
     def _footer_schema(self, found: Sequence[FileStat], path_columns: PathColumns) -> Schema:
         paths = [file.path for file in found]
-        names = [
-            _parquet_names(path) if self._format == "parquet" else self._orc_names(path) for path in paths
-        ]
+        names = [_parquet_names(path) if self._format == "parquet" else self._orc_names(path) for path in paths]
         if self._declared is not None:
             wanted = path_columns.without(self._declared.names)
             for path, own in zip(paths, names, strict=True):

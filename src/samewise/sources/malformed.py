@@ -57,8 +57,7 @@ def refusal(rows: DataFrame) -> Refused | None:
     return Refused(
         "\n".join([what, *lines]),
         code="malformed",
-        next_step="mend the files and run the same command again, "
-        "or set `on_malformed: quarantine` to load the rest",
+        next_step="mend the files and run the same command again, or set `on_malformed: quarantine` to load the rest",
     )
 
 

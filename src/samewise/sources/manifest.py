@@ -101,9 +101,7 @@ def compare_files(manifest: Manifest, found: Sequence[FileStat]) -> None:
     for name, file in matched.items():
         size = manifest.files[name].size_bytes
         if size is not None and size != file.size_bytes:
-            raise _mismatch(
-                manifest, f"{file.path} has {file.size_bytes} bytes, the manifest promises {size}"
-            )
+            raise _mismatch(manifest, f"{file.path} has {file.size_bytes} bytes, the manifest promises {size}")
 
 
 def compare_checksums(manifest: Manifest, found: Sequence[FileStat]) -> None:

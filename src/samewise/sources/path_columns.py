@@ -21,9 +21,7 @@ class PathColumns:
         return [name for name in declared if name.lower() not in taken]
 
 
-def find_path_columns(
-    paths: Sequence[str], declared: Sequence[str], in_files: Sequence[str] | None
-) -> PathColumns:
+def find_path_columns(paths: Sequence[str], declared: Sequence[str], in_files: Sequence[str] | None) -> PathColumns:
     """Declared columns to be read from the path.
 
     A column that is not declared is not read from a path, and one that the files have themselves

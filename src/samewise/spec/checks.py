@@ -29,9 +29,7 @@ _BEFORE_A_COLUMN = re.compile(
 _FIXED_ROOTS = ("env", "params", "pipeline")
 
 
-def check_pipeline(
-    pipeline: PipelineSpec, places: Sequence[int], *, folder: Path, root: Path
-) -> Iterator[Complaint]:
+def check_pipeline(pipeline: PipelineSpec, places: Sequence[int], *, folder: Path, root: Path) -> Iterator[Complaint]:
     """Complaints with paths of the `tasks:` form.
 
     `places` says which item of the file's list each task is: one that is broken in itself is not here.
@@ -65,11 +63,7 @@ def _check_templates(pipeline: PipelineSpec, task: TaskSpec, at: KeyPath) -> Ite
     for path, text, is_source in _templates(task):
         roots = ROOTS if is_source and not task.is_refresh else _FIXED_ROOTS
         if uses(text, "window") and "window" not in roots:
-            why = (
-                "a refresh has no window of its own"
-                if is_source
-                else "this table is the same for every window"
-            )
+            why = "a refresh has no window of its own" if is_source else "this table is the same for every window"
             yield Complaint((*at, *path), f"'window' cannot be used here: {why}")
             roots = ROOTS
         problems = template_problems(text, roots=roots, params=pipeline.params)
@@ -99,9 +93,7 @@ def _check_write(pipeline: PipelineSpec, task: TaskSpec, at: KeyPath) -> Iterato
     write = task.write
     if task.is_refresh:
         if write.window_column is not None:
-            yield Complaint(
-                (*at, "write", "window_column"), "a refresh replaces the whole table: drop it", True
-            )
+            yield Complaint((*at, "write", "window_column"), "a refresh replaces the whole table: drop it", True)
         if isinstance(task.source, DeltaSource) and task.source.window_column is not None:
             sentence = "a refresh reads the whole table: drop it"
             yield Complaint((*at, "source", "window_column"), sentence, True)
@@ -120,9 +112,7 @@ def _check_write(pipeline: PipelineSpec, task: TaskSpec, at: KeyPath) -> Iterato
         if column is not None and column.lower() == WINDOW_COLUMN:
             sentence = f"{WINDOW_COLUMN} belongs to Samewise: leave window_column out to use it"
             yield Complaint((*at, *path), sentence)
-    if write.window_column is not None and WINDOW_COLUMN in (
-        name.lower() for name in task.target.partition_by
-    ):
+    if write.window_column is not None and WINDOW_COLUMN in (name.lower() for name in task.target.partition_by):
         sentence = f"{WINDOW_COLUMN} is written only without a window_column"
         yield Complaint((*at, "target", "partition_by"), sentence)
 
@@ -136,9 +126,7 @@ def _check_columns(task: TaskSpec, at: KeyPath) -> Iterator[Complaint]:
     declared = _declared(task)
     if declared is None:
         return
-    used: list[tuple[KeyPath, str]] = [
-        (("target", "partition_by"), name) for name in task.target.partition_by
-    ]
+    used: list[tuple[KeyPath, str]] = [(("target", "partition_by"), name) for name in task.target.partition_by]
     if task.write.window_column is not None:
         used.append((("write", "window_column"), task.write.window_column))
     for index, rule in enumerate(task.expect):

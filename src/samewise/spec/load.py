@@ -76,9 +76,7 @@ class Loaded:
             raise UsageError(f"there is no pipeline {shown(name)}: {PIPELINE_FOLDER}/ holds none")
         raise UsageError(unknown("pipeline", name, self.pipelines), next_step="run again with one of these")
 
-    def path(
-        self, text: str, pipeline: PipelineSpec, window: Window | None = None, *, is_glob: bool = False
-    ) -> str:
+    def path(self, text: str, pipeline: PipelineSpec, window: Window | None = None, *, is_glob: bool = False) -> str:
         """A path of the pipeline, filled in for a window and held inside its folder."""
         return render_path(
             text,

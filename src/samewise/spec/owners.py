@@ -55,9 +55,7 @@ def locate(
     if project.catalog is not None:
         return Location(table=(*project.catalog.split("."), *parts))
     if len(parts) > 1:
-        raise ConfigError(
-            f"'{ref.table}' needs a catalog: name one in samewise.yaml, or write one plain name"
-        )
+        raise ConfigError(f"'{ref.table}' needs a catalog: name one in samewise.yaml, or write one plain name")
     return Location(path=posixpath.join(resolve(project.warehouse, root), parts[0]))
 
 
@@ -94,9 +92,7 @@ def check_owners(
                     sentence = f"'{other}' owns this table already: two owners would delete each other's rows"
                     yield Ownership(pipeline.name, at, sentence)
                 elif _inside(target, taken) or _inside(taken, target):
-                    sentence = (
-                        f"this table and that of '{other}' lie inside one another: give each its own folder"
-                    )
+                    sentence = f"this table and that of '{other}' lie inside one another: give each its own folder"
                     yield Ownership(pipeline.name, at, sentence)
             targets.append((me, target))
             reads: dict[KeyPath, TableRef] = {("inputs", name): ref for name, ref in task.inputs.items()}
@@ -104,9 +100,7 @@ def check_owners(
                 reads[("source",)] = task.source
             for path, ref in reads.items():
                 if place(ref, pipeline).key == target.key:
-                    sentence = (
-                        "this is the task's own target: a second run would read what the first one wrote"
-                    )
+                    sentence = "this is the task's own target: a second run would read what the first one wrote"
                     yield Ownership(pipeline.name, ("tasks", index, *path), sentence)
             for path, ref in {("target",): task.target, **reads}.items():
                 if ref.table is not None and "." in ref.table and project.catalog is None:

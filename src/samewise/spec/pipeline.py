@@ -146,9 +146,7 @@ def _inputs(value: object) -> object:
         parts: list[Part] = []
         for name in value:
             if not is_identifier(name):
-                parts.append(
-                    ((name,), "must be a plain name of letters, digits and _: SQL reads it as a table")
-                )
+                parts.append(((name,), "must be a plain name of letters, digits and _: SQL reads it as a table"))
             elif name.lower() == "source":
                 parts.append(((name,), "'source' is the task's own source: choose another name"))
         if parts:
@@ -197,9 +195,7 @@ class TaskSpec(Model):
     expect: tuple[
         Annotated[
             Expectation,
-            BeforeValidator(
-                _expectation, json_schema_input_type=Annotated[str, Field(min_length=1)] | Expectation
-            ),
+            BeforeValidator(_expectation, json_schema_input_type=Annotated[str, Field(min_length=1)] | Expectation),
         ],
         ...,
     ] = ()

@@ -90,9 +90,7 @@ def known_keys(model: type[BaseModel], raw: Mapping[str, Any], path: KeyPath) ->
     here: Any = model
     for depth, step in enumerate(path):
         if isinstance(here, type) and issubclass(here, BaseModel):
-            here = next(
-                field.annotation for name, field in here.model_fields.items() if (field.alias or name) == step
-            )
+            here = next(field.annotation for name, field in here.model_fields.items() if (field.alias or name) == step)
         else:
             # A step into a list or a mapping of models.
             here = get_args(here)[0] if isinstance(step, int) else get_args(here)[1]

@@ -94,9 +94,7 @@ class FilesSource(Model):
 
     type: Literal["files"]
     path: Text
-    format: Annotated[
-        Literal["csv", "json", "parquet", "orc"], one_of("format", "csv", "json", "parquet", "orc")
-    ]
+    format: Annotated[Literal["csv", "json", "parquet", "orc"], one_of("format", "csv", "json", "parquet", "orc")]
     columns: ColumnTypes | None = Field(default=None, alias="schema")
     header: YesNo = True
     delimiter: Delimiter = ","
@@ -111,9 +109,7 @@ class FilesSource(Model):
         parts: list[Part] = []
         text = self.format in ("csv", "json")
         if text and self.columns is None:
-            parts.append(
-                ((), f"needs a 'schema': {self.format} files do not say what types their values have")
-            )
+            parts.append(((), f"needs a 'schema': {self.format} files do not say what types their values have"))
         if self.format == "csv" and self.columns is not None:
             parts.extend(
                 (("schema", column.name), f"CSV cannot hold {column.type}")
@@ -125,9 +121,7 @@ class FilesSource(Model):
         if self.format != "csv" and self.delimiter != ",":
             parts.append((("delimiter",), f"only CSV has a delimiter, not {self.format}"))
         if self.on_malformed == "quarantine" and not text:
-            parts.append(
-                (("on_malformed",), f"{self.format} files have no malformed rows: one is readable or not")
-            )
+            parts.append((("on_malformed",), f"{self.format} files have no malformed rows: one is readable or not"))
         known = READER_OPTIONS[self.format]
         for option in self.options:
             if option not in known:

@@ -51,9 +51,7 @@ def uses(text: str, root: str) -> bool:
     return any(name.name == root for name in tree.find_all(nodes.Name))
 
 
-def _name_problems(
-    root: str, name: str | None, roots: Collection[str], params: Collection[str]
-) -> Iterator[str]:
+def _name_problems(root: str, name: str | None, roots: Collection[str], params: Collection[str]) -> Iterator[str]:
     if root not in ROOTS:
         yield unknown("variable", root, [known for known in ROOTS if known in roots])
     elif root not in roots:
@@ -64,9 +62,7 @@ def _name_problems(
         yield unknown("variable", f"window.{name}", [f"window.{known}" for known in WINDOW_NAMES])
     elif root == "params" and name not in params:
         meant = closest(name, params)
-        yield f"unknown parameter '{name}'" + (
-            f", did you mean '{meant}'?" if meant else ": add it under params:"
-        )
+        yield f"unknown parameter '{name}'" + (f", did you mean '{meant}'?" if meant else ": add it under params:")
 
 
 def _format_problems(pattern: str) -> Iterator[str]:

@@ -180,9 +180,7 @@ def _render_with_jinja(text: str, values: Mapping[str, Any], zone: ZoneInfo, sec
         return sandbox(zone).from_string(text).render(values)
     except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
         # `from None`: the original would carry the values along.
-        raise ConfigError(
-            secrets.redact(f"the template {shown(text)} cannot be filled in: {error}")
-        ) from None
+        raise ConfigError(secrets.redact(f"the template {shown(text)} cannot be filled in: {error}")) from None
 
 
 def sandbox(zone: ZoneInfo) -> ImmutableSandboxedEnvironment:

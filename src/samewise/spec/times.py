@@ -61,9 +61,7 @@ def parse_every(value: object) -> str:
                 return {1: "hour", 24: "day"}.get(count, value)
             whole = "an hour" if unit == "m" else "a day"
             raise wrong(f"{value} does not divide {whole} into equal windows")
-    raise wrong(
-        f"must be 15m, hour, day, week, month, or minutes or hours such as 5m or 6h, not {shown(value)}"
-    )
+    raise wrong(f"must be 15m, hour, day, week, month, or minutes or hours such as 5m or 6h, not {shown(value)}")
 
 
 def parse_moment(value: object) -> date | datetime:

@@ -66,13 +66,9 @@ def _check_function(function: str, path: Path) -> None:
         raise ValueError(f"{path.name} defines no function '{function}'{hint}")
     node = defined[function]
     if isinstance(node, ast.AsyncFunctionDef | ast.ClassDef):
-        raise ValueError(
-            f"'{function}' in {path.name} must be a plain function: f(rows, context) -> DataFrame"
-        )
+        raise ValueError(f"'{function}' in {path.name} must be a plain function: f(rows, context) -> DataFrame")
     if isinstance(node, ast.FunctionDef) and not _takes_two(node.args):
-        raise ValueError(
-            f"'{function}' in {path.name} must take two arguments: f(rows, context) -> DataFrame"
-        )
+        raise ValueError(f"'{function}' in {path.name} must take two arguments: f(rows, context) -> DataFrame")
 
 
 def _defined(node: ast.stmt) -> Iterator[str]:
@@ -141,10 +137,7 @@ def _modules(steps: list[str], places: tuple[Path, ...]) -> Iterator[Path]:
     """The files that importing `a.b.c` runs: each package on the way, then the module."""
     for place in places:
         files = [
-            file
-            for length in range(len(steps) + 1)
-            for file in _files_of(place, steps[:length])
-            if file.is_file()
+            file for length in range(len(steps) + 1) for file in _files_of(place, steps[:length]) if file.is_file()
         ]
         if files:
             yield from files

@@ -53,9 +53,7 @@ def begin(store: Store, run: RunRecord, lease: Lease, attempt_id: str, staging: 
     A second call with the same `attempt_id` changes nothing and gives the same number.
     """
     with fenced(store, lease, run) as connection:
-        known = connection.execute(
-            select(attempts.c.number).where(attempts.c.attempt_id == attempt_id)
-        ).scalar()
+        known = connection.execute(select(attempts.c.number).where(attempts.c.attempt_id == attempt_id)).scalar()
         if known is not None:
             return int(known)
         at = now(connection)
@@ -65,9 +63,7 @@ def begin(store: Store, run: RunRecord, lease: Lease, attempt_id: str, staging: 
             .values(status=AttemptStatus.LOST, ended_at=at)
         )
         number = 1 + _highest_number(connection, run.run_id)
-        changed = connection.execute(
-            update(runs).where(runs.c.run_id == run.run_id).values(attempt=number)
-        ).rowcount
+        changed = connection.execute(update(runs).where(runs.c.run_id == run.run_id).values(attempt=number)).rowcount
         if changed == 0:
             raise SamewiseError(f"run {run.run_id} is not in the state store, and cannot be tried")
         connection.execute(
@@ -155,15 +151,11 @@ def mark_dropped(store: Store, attempt_id: str) -> None:
     Needs no lease: it says something about the past that stays true whoever holds the window.
     """
     with store.transaction() as connection:
-        connection.execute(
-            update(attempts).where(attempts.c.attempt_id == attempt_id).values(staging_dropped=True)
-        )
+        connection.execute(update(attempts).where(attempts.c.attempt_id == attempt_id).values(staging_dropped=True))
 
 
 def _highest_number(connection: Connection, run_id: str) -> int:
-    highest = connection.execute(
-        select(func.max(attempts.c.number)).where(attempts.c.run_id == run_id)
-    ).scalar()
+    highest = connection.execute(select(func.max(attempts.c.number)).where(attempts.c.run_id == run_id)).scalar()
     return highest or 0
 
 

@@ -93,9 +93,7 @@ def _transient(place: str, said: str) -> Transient:
 
 
 def _out_of_space(place: str) -> OutOfSpace:
-    return OutOfSpace(
-        f"the disk of the state store {place} is full", kept=_KEPT, next_step=f"make room, then {_LATER}"
-    )
+    return OutOfSpace(f"the disk of the state store {place} is full", kept=_KEPT, next_step=f"make room, then {_LATER}")
 
 
 def _forbidden(place: str, said: str) -> ConfigError:

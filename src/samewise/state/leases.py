@@ -88,9 +88,7 @@ def renew(store: Store, lease: Lease) -> Lease:
     with store.transaction() as connection:
         _hold(connection, lease)
         expires_at = now(connection) + timedelta(seconds=lease.ttl_seconds)
-        connection.execute(
-            update(leases).where(_row(lease.target, lease.window_key)).values(expires_at=expires_at)
-        )
+        connection.execute(update(leases).where(_row(lease.target, lease.window_key)).values(expires_at=expires_at))
     return replace(lease, expires_at=expires_at)
 
 

@@ -30,8 +30,7 @@ def insert_run(store: Store, record: RunRecord, lease: Lease) -> RunRecord:
         row = connection.execute(select(runs).where(runs.c.run_id == record.run_id)).mappings().one_or_none()
         if row is None:
             raise Conflict(
-                f"generation {record.generation} of {record.pipeline} {record.window.key}"
-                " was planned by another run",
+                f"generation {record.generation} of {record.pipeline} {record.window.key} was planned by another run",
                 kept="nothing was published",
                 next_step="run the same command again; it plans a new generation",
             )
@@ -74,9 +73,7 @@ def latest_generation(store: Store, pipeline: str, task: str, window: Window) ->
         return connection.execute(query).scalar() or 0
 
 
-def advance(
-    store: Store, run: RunRecord, point: Point, lease: Lease, *, contract: str | None = None
-) -> RunRecord:
+def advance(store: Store, run: RunRecord, point: Point, lease: Lease, *, contract: str | None = None) -> RunRecord:
     """Write down how far the run has got, with what was learnt there. A second call changes nothing."""
     learnt = {} if contract is None else {"contract": contract}
     with fenced(store, lease, run) as connection:
@@ -127,9 +124,7 @@ def history(store: Store, pipeline: str, task: str | None = None, *, limit: int 
     query = select(runs).where(runs.c.pipeline == pipeline)
     if task is not None:
         query = query.where(runs.c.task == task)
-    newest_first = query.order_by(
-        runs.c.planned_at.desc(), runs.c.window_start.desc(), runs.c.generation.desc()
-    )
+    newest_first = query.order_by(runs.c.planned_at.desc(), runs.c.window_start.desc(), runs.c.generation.desc())
     with store.reading() as connection:
         return [from_row(row) for row in connection.execute(newest_first.limit(limit)).mappings()]
 

@@ -42,8 +42,7 @@ def moves(store: Store, pipeline: str, task: str, *, limit: int = 50) -> list[Mo
     )
     with store.reading() as connection:
         return [
-            Move(parse_instant(row.value), row.moved_at, row.run_id, row.reason)
-            for row in connection.execute(query)
+            Move(parse_instant(row.value), row.moved_at, row.run_id, row.reason) for row in connection.execute(query)
         ]
 
 
@@ -62,9 +61,7 @@ def move(
         return False
     number = row.watermark_moves + 1
     text = fixed_text(value)
-    connection.execute(
-        update(tasks).where(task_rows.of(pipeline, task)).values(watermark=text, watermark_moves=number)
-    )
+    connection.execute(update(tasks).where(task_rows.of(pipeline, task)).values(watermark=text, watermark_moves=number))
     connection.execute(
         watermark_moves.insert().values(
             pipeline=pipeline,

@@ -116,6 +116,7 @@ _PHRASES: dict[str, Kind] = {
     "Disk quota exceeded": Kind.OUT_OF_SPACE,
 }
 
+_CONDITION = r"\[([A-Z][A-Z0-9_]+(?:\.[A-Z][A-Z0-9_]*)*)\]"
 _ERRNOS = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 
 # A failure with several causes is what the first of these says: the innermost fact outranks what came of it.
@@ -153,7 +154,7 @@ def read_failure(error: BaseException) -> Failure:
     for condition in conditions:
         kinds.add(_CONDITIONS.get(condition.partition(".")[0], Kind.UNKNOWN))
     kind = next((kind for kind in _ORDER if kind in kinds), Kind.UNKNOWN)
-    return Failure(kind, tuple(conditions), summarise(error))
+    return Failure(kind, tuple(conditions), _telling_line(error, kind) or summarise(error))
 
 
 def summarise(error: BaseException) -> str:
@@ -164,6 +165,15 @@ def summarise(error: BaseException) -> str:
         text = java[1]
     text = text.partition("\n")[0].partition(" SQLSTATE")[0].strip() or type(error).__name__
     return re.sub(r"^((\w+\.)+)(\w+(?:Exception|Error)): ", r"\3: ", text)[:300]
+
+
+def _telling_line(error: BaseException, kind: Kind) -> str | None:
+    """The words of the condition that decided: Spark wraps a division by zero in a task that failed to write."""
+    for link in _chain(error):
+        for found in re.finditer(_CONDITION + r"[^\n]*", str(link)):
+            if _CONDITIONS.get(found[1].partition(".")[0]) is kind:
+                return found[0].partition(" SQLSTATE")[0].strip()[:300]
+    return None
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -181,7 +191,7 @@ def _conditions(error: BaseException, text: str) -> Iterator[str]:
         condition = get()
         if isinstance(condition, str):
             yield condition
-    yield from re.findall(r"\[([A-Z][A-Z0-9_]+(?:\.[A-Z][A-Z0-9_]*)*)\]", text)
+    yield from re.findall(_CONDITION, text)
 
 
 def _class_names(error: BaseException, text: str) -> Iterator[str]:

@@ -96,9 +96,7 @@ def list_folders(path: str) -> list[str]:
         found = store.ls(inner, detail=True)
     except FileNotFoundError:
         return []
-    return sorted(
-        join(path, one["name"].rstrip("/").rpartition("/")[2]) for one in found if one["type"] == "directory"
-    )
+    return sorted(join(path, one["name"].rstrip("/").rpartition("/")[2]) for one in found if one["type"] == "directory")
 
 
 def stat(path: str) -> FileStat | None:
@@ -158,7 +156,7 @@ def sha256(path: str) -> str:
 
 
 def remove_if_empty(path: str) -> None:
-    """Remove a folder that holds nothing; one in a store has nothing to remove. A second call does nothing."""
+    """Remove a folder that holds nothing; a store has no folders. A second call does nothing."""
     if is_local(path):
         try:
             os.rmdir(local_path(path))
@@ -222,9 +220,7 @@ def _fixed_part(glob: str) -> str:
 def _is_hidden(relative: str) -> bool:
     # `_year=2026` is a folder of a partitioned table, not a hidden one: Spark reads it.
     return any(
-        part.startswith(".") or (part.startswith("_") and "=" not in part)
-        for part in relative.split("/")
-        if part
+        part.startswith(".") or (part.startswith("_") and "=" not in part) for part in relative.split("/") if part
     )
 
 
@@ -240,9 +236,7 @@ def _list_local(glob: str) -> list[FileStat]:
 
 
 def _below(folder: str) -> list[str]:
-    return [
-        os.path.join(where, name) for where, _, names in os.walk(folder, followlinks=True) for name in names
-    ]
+    return [os.path.join(where, name) for where, _, names in os.walk(folder, followlinks=True) for name in names]
 
 
 def _list_remote(glob: str) -> list[FileStat]:

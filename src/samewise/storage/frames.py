@@ -13,7 +13,5 @@ if TYPE_CHECKING:
 def schema_of(rows: DataFrame) -> Schema:
     """The shape of a DataFrame, without running it."""
     return Schema(
-        tuple(
-            Column(field.name, field.dataType.simpleString(), field.nullable) for field in rows.schema.fields
-        )
+        tuple(Column(field.name, field.dataType.simpleString(), field.nullable) for field in rows.schema.fields)
     )

@@ -97,10 +97,7 @@ class _Reader:
             case 11:
                 size = self._varint()
                 kinds = self._byte() if size else 0
-                return [
-                    (self._value(kinds >> 4, depth + 1), self._value(kinds & 0x0F, depth + 1))
-                    for _ in range(size)
-                ]
+                return [(self._value(kinds >> 4, depth + 1), self._value(kinds & 0x0F, depth + 1)) for _ in range(size)]
             case 12:
                 return self.struct(depth + 1)
             case other:

@@ -90,9 +90,7 @@ class SparkDeltaLog:
         rows = self._rows_at(version)
         if span is not None:
             rows = rows.where(span.sql)
-        found = rows.selectExpr("_metadata.file_path AS path", "_metadata.file_size AS size").groupBy(
-            "path", "size"
-        )
+        found = rows.selectExpr("_metadata.file_path AS path", "_metadata.file_size AS size").groupBy("path", "size")
         root = str(self._detail["location"]).rstrip("/") + "/"
         return sorted(
             LiveFile(unquote(row["path"]).removeprefix(root), row["size"], str(row["count"]))

@@ -31,9 +31,7 @@ def _problems(loaded: Loaded, pipeline: PipelineSpec) -> Iterator[Problem]:
         yield from _condition_problems(loaded, pipeline, task)
 
 
-def _order_problems(
-    loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, windowed: set[str]
-) -> Iterator[Problem]:
+def _order_problems(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, windowed: set[str]) -> Iterator[Problem]:
     """A task with windows that waits for a refresh which itself waits for windows would never come in order."""
     if task.name not in windowed:
         return
@@ -77,9 +75,7 @@ def _condition_problems(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec) 
             continue
         for finding in condition_findings(loaded.root, expectation.condition):
             file = loaded.files[pipeline.name]
-            yield _at(
-                loaded, file, expectation.condition, f"expect: {expectation.condition}: {finding.message}"
-            )
+            yield _at(loaded, file, expectation.condition, f"expect: {expectation.condition}: {finding.message}")
 
 
 def _at(loaded: Loaded, file: Path, needle: str, message: str) -> Problem:

@@ -53,13 +53,9 @@ def definition_hash(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec) -> s
     return stable_hash([SEMANTICS, pipeline.definition_json(task), contents])
 
 
-def _job(
-    loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark, store_id: str, place: str
-) -> Job:
+def _job(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark, store_id: str, place: str) -> Job:
     source, declared = _source(loaded, pipeline, task, spark)
-    inputs: dict[str, Source] = {
-        name: _table(loaded, pipeline, ref, spark, None) for name, ref in task.inputs.items()
-    }
+    inputs: dict[str, Source] = {name: _table(loaded, pipeline, ref, spark, None) for name, ref in task.inputs.items()}
     retries = pipeline.retries
     return Job(
         pipeline=pipeline.name,
@@ -82,16 +78,12 @@ def _job(
         params=pipeline.params,
         rules=_rules(task.expect),
         has_manifest=isinstance(task.source, source_specs.FilesSource) and task.source.manifest is not None,
-        retries=Retries(
-            retries.attempts, retries.backoff.total_seconds(), retries.max_backoff.total_seconds()
-        ),
+        retries=Retries(retries.attempts, retries.backoff.total_seconds(), retries.max_backoff.total_seconds()),
         lease_seconds=loaded.project.lease.total_seconds(),
     )
 
 
-def _source(
-    loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark
-) -> tuple[Source, Schema | None]:
+def _source(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark) -> tuple[Source, Schema | None]:
     spec = task.source
     if isinstance(spec, source_specs.DeltaSource):
         return _table(loaded, pipeline, spec, spark, spec.window_column), None

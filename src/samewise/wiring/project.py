@@ -191,9 +191,7 @@ class Project(AbstractContextManager["Project"]):
         if window is None and start is None and end is None:
             return None
         if window is not None and (start is not None or end is not None):
-            raise UsageError(
-                "a window and a span exclude each other", next_step="use --window, or --from and --to"
-            )
+            raise UsageError("a window and a span exclude each other", next_step="use --window, or --from and --to")
         grid = build_grid(spec)
         if grid is None:
             if window in ("full", FULL):
@@ -211,9 +209,7 @@ class Project(AbstractContextManager["Project"]):
         try:
             return parse_window(window if window is not None else f"{start}/{end}", grid)
         except ValueError as error:
-            raise UsageError(
-                str(error), next_step="a window is 2026-04-25, 2026-04-25T13 or START/END"
-            ) from error
+            raise UsageError(str(error), next_step="a window is 2026-04-25, 2026-04-25T13 or START/END") from error
 
 
 def _plan(job: Job, window: Window, store: Store | None, *, force: bool) -> Plan | Unplanned:

@@ -32,9 +32,7 @@ def transform_findings(root: Path, sql: str, tables: set[str], parameters: set[s
             return found
         unknown = sorted(sql_check.parameters(sql) - parameters)
         return [
-            sql_check.Finding(
-                1, f":{name} is not a parameter here; there are {_listed(parameters)}", "parameter"
-            )
+            sql_check.Finding(1, f":{name} is not a parameter here; there are {_listed(parameters)}", "parameter")
             for name in unknown
         ]
 

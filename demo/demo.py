@@ -1,0 +1,296 @@
+"""Seven days of orders, two runs killed with SIGKILL, and what is left: `make demo`.
+
+The week is loaded three times: by Samewise with two kills and reruns, by Samewise without any, and by a
+job that appends and was retried as often. The first two must be equal; exit code 1 if they are not.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+PIPELINE = "orders_daily"
+FIRST_DAY = "2026-04-24"
+CLI = [sys.executable, "-c", "from samewise.cli.main import main; main()"]
+
+
+def main() -> int:
+    if sys.argv[1:2] == ["--compare"]:
+        return compare(Path(sys.argv[2]))
+    began = time.monotonic()
+    folder = Path(tempfile.mkdtemp(prefix="samewise-demo-"))
+    say(bold("Seven days of orders, two kills, the same table."))
+    say(f"Everything is in {folder}")
+    say()
+    try:
+        with Comparison(folder) as comparison:
+            load_with_two_kills(folder / "shop")
+            say("Now all three tables are read and compared ...")
+            found = comparison.result()
+    except Broken as error:
+        say(f"The demo stopped: {error}")
+        return 1
+    holds = show(found)
+    say()
+    say(f"{time.monotonic() - began:.0f} s in all. Have a look yourself:")
+    say(f"  cd {folder / 'shop'}")
+    command = Path(sys.executable).with_name("samewise")
+    name = shlex.quote(str(command)) if command.exists() else "samewise"
+    for words in (f"status {PIPELINE}", f"history {PIPELINE}", f"run {PIPELINE} --dry-run --force"):
+        say(f"  {name} {words}")
+    return 0 if holds else 1
+
+
+class Broken(Exception):
+    """Something did not go as the demo says."""
+
+
+# The week with two kills
+
+
+def load_with_two_kills(shop: Path) -> None:
+    """Each step is a command that a person could have typed."""
+    step("samewise init shop")
+    command("init", shop)
+    orders = sum(len(file.read_text().splitlines()) - 1 for file in shop.glob("landing/orders/*/*.csv"))
+    tell(f"{orders:,} lines in CSV files, one folder a day")
+    tell("(the same week is being loaded without a kill, and by a plain append,")
+    tell(" in the background)")
+
+    step(f"SAMEWISE_FAILPOINT=staged samewise run {PIPELINE}")
+    killed = command("run", PIPELINE, "--project", shop, failpoint="staged")
+    staged = list(shop.glob("warehouse/_samewise/staging/*/*/*.parquet"))
+    if not staged or (shop / "warehouse" / "orders").exists():
+        raise Broken("a run that was killed after staging should leave staged rows and no table")
+    tell(f"SIGKILL after {killed.seconds:.1f} s: {FIRST_DAY} was staged, nothing is visible")
+
+    step(f"SAMEWISE_FAILPOINT=committed samewise run {PIPELINE}")
+    killed = command("run", PIPELINE, "--project", shop, failpoint="committed")
+    tell(f"SIGKILL after {killed.seconds:.1f} s: {FIRST_DAY} is committed,")
+    tell("but the state store has not heard of it")
+
+    step(f"samewise run {PIPELINE} --window {FIRST_DAY}")
+    rerun = command("run", PIPELINE, "--window", FIRST_DAY, "--project", shop)
+    if "starting Spark" in rerun.stderr:
+        raise Broken("recording a commit that is there should not have started Spark")
+    tell(f"the table itself says that the commit is there: recorded in {rerun.seconds:.1f} s,")
+    tell("no row was read or written, and no JVM was started")
+
+    step(f"samewise run {PIPELINE}")
+    rest = command("run", PIPELINE, "--project", shop)
+    for line in rest.stderr.splitlines():
+        if line.startswith(("ok", "!!")):
+            tell(line)
+    tell(f"the other six days, {rest.seconds:.1f} s")
+
+    step(f"samewise run {PIPELINE}")
+    again = command("run", PIPELINE, "--project", shop)
+    tell(f"{again.stdout.splitlines()[0].partition(': ')[2]} ({again.seconds:.1f} s, no JVM)")
+    say()
+
+
+@dataclass(frozen=True)
+class Done:
+    """A command that has ended."""
+
+    stdout: str
+    stderr: str
+    seconds: float
+
+
+def command(*words: object, failpoint: str | None = None) -> Done:
+    """Run `samewise` in a process of its own; with a failpoint it must be killed there, without one succeed."""
+    environ = {key: value for key, value in os.environ.items() if key != "SAMEWISE_FAILPOINT"}
+    if failpoint is not None:
+        environ["SAMEWISE_FAILPOINT"] = failpoint
+    began = time.monotonic()
+    done = subprocess.run(
+        [*CLI, *map(str, words)], capture_output=True, text=True, env=environ, check=False
+    )
+    wanted = 0 if failpoint is None else -signal.SIGKILL
+    if done.returncode != wanted:
+        raise Broken(f"exit code {done.returncode} instead of {wanted}\n{done.stdout}{done.stderr}")
+    return Done(done.stdout, done.stderr, time.monotonic() - began)
+
+
+# The other two weeks, in a process of their own
+
+
+class Comparison:
+    """Loads the week cleanly and by appends while the kills go on, then measures all three tables."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._errors: IO[str] = (folder / "comparison.log").open("w+")
+        self._process = subprocess.Popen(
+            [sys.executable, __file__, "--compare", str(folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            text=True,
+            env={key: value for key, value in os.environ.items() if key != "SAMEWISE_FAILPOINT"},
+        )
+
+    def __enter__(self) -> Comparison:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+        self._errors.close()
+
+    def result(self) -> dict[str, Any]:
+        """What was measured, now that the killed week is complete."""
+        answer, _ = self._process.communicate("go on\n")
+        if self._process.returncode != 0:
+            self._errors.seek(0)
+            raise Broken(f"the comparison failed\n{self._errors.read()}")
+        found: dict[str, Any] = json.loads(answer)
+        return found
+
+
+def compare(folder: Path) -> int:
+    """The other process: one JVM for the clean week, the appended week and all measuring."""
+    from samewise import open_project
+    from samewise.cli.example import write_example
+
+    clean = folder / "clean"
+    write_example(clean)
+    with open_project(clean) as project:
+        result = project.run(PIPELINE)
+        if result.exit_code != 0:
+            raise result.error or RuntimeError("the clean run failed")
+        spark = project.graph(PIPELINE).jobs[0].spark()
+        append_with_retries(spark, clean, str(folder / "appended"))
+        # The killed week is complete when the other process says so.
+        sys.stdin.readline()
+        places = {
+            "clean": clean / "warehouse" / "orders",
+            "killed": folder / "shop" / "warehouse" / "orders",
+            "appended": folder / "appended",
+        }
+        found = {name: measured(spark, place) for name, place in places.items()}
+    sys.stdout.write(json.dumps(found))
+    return 0
+
+
+def append_with_retries(spark: SparkSession, project: Path, table: str) -> None:
+    """The same SELECT, appended, by a job that died twice on the first day and was started again."""
+    select = (project / "pipelines" / "orders.sql").read_text()
+
+    def append(rows: DataFrame) -> None:
+        rows.write.format("delta").mode("append").save(table)
+
+    def result(days: str) -> DataFrame:
+        schema = (
+            "order_id BIGINT, customer_id BIGINT, amount DECIMAL(12,2), status STRING,"
+            " updated_at TIMESTAMP, order_date DATE"
+        )
+        landing = str(project / "landing" / "orders" / days / "*.csv")
+        spark.read.csv(landing, schema=schema, header=True).createOrReplaceTempView("source")
+        return spark.sql(select)
+
+    first = result(FIRST_DAY)
+    append(first.where("order_id % 2 = 0"))  # The first attempt died with one of its two parts written,
+    append(first)  # the second one after all of them, before it could say so,
+    append(first)  # and the third one, which knew nothing of either, went through.
+    append(result("*").where(f"order_date > DATE'{FIRST_DAY}'"))
+
+
+def measured(spark: SparkSession, table: Path) -> dict[str, Any]:
+    """Rows, revenue and content hash of a whole table, as they are on disk now."""
+    from samewise.core.measures import measure_expressions, read_measures
+    from samewise.storage.frames import schema_of
+
+    rows = spark.read.format("delta").load(str(table))
+    found = rows.selectExpr(*[f"{sql} AS {name}" for name, sql in measure_expressions(schema_of(rows)).items()])
+    first = found.first()
+    assert first is not None
+    return dict(read_measures(first.asDict()).to_json())
+
+
+# What is shown
+
+
+def show(found: Mapping[str, Mapping[str, Any]]) -> bool:
+    """The table of the three weeks, and whether the promise holds."""
+    names = {
+        "clean": "a clean run",
+        "killed": "killed twice, rerun",
+        "appended": "plain append, retried",
+    }
+    clean = found["clean"]
+    say(bold(line("", "rows", "revenue", "content hash", "rows")))
+    for key, name in names.items():
+        one = found[key]
+        more = 100 * (one["rows"] / clean["rows"] - 1)
+        say(line(name, f"{one['rows']:,}", revenue(one), one["content_hash"], f"{more:+.1f} %"))
+    say()
+    holds = found["killed"] == clean
+    if holds:
+        say(good("Equal: killed twice and run again, the table holds what a clean run leaves."))
+    else:
+        say(bad("NOT EQUAL: the killed and repeated run left another table than a clean one."))
+    surplus = Decimal(found["appended"]["sums"]["amount"]) - Decimal(clean["sums"]["amount"])
+    doubled = found["appended"]["rows"] - clean["rows"]
+    if found["appended"] == clean:
+        say(bad("The append shows no harm, so this demo shows nothing."))
+        return False
+    say(f"Not equal: the append left {doubled:,} rows too many, {surplus:,.2f} of revenue that")
+    say("nobody earned.")
+    return holds
+
+
+def revenue(one: Mapping[str, Any]) -> str:
+    return f"{Decimal(one['sums']['amount']):,.2f}"
+
+
+def line(name: str, rows: str, amount: str, content_hash: str, more: str) -> str:
+    return f"{name:<21}  {rows:>6}  {amount:>12}  {content_hash:<24}  {more:>8}".rstrip()
+
+
+def step(text: str) -> None:
+    say(bold(f"$ {text}"))
+
+
+def tell(text: str) -> None:
+    say(f"    {text}")
+
+
+def say(text: str = "") -> None:
+    print(text, flush=True)
+
+
+def bold(text: str) -> str:
+    return styled(text, "1")
+
+
+def good(text: str) -> str:
+    return styled(text, "32")
+
+
+def bad(text: str) -> str:
+    return styled(text, "31")
+
+
+def styled(text: str, code: str) -> str:
+    return f"\x1b[{code}m{text}\x1b[0m" if sys.stdout.isatty() else text
+
+
+if __name__ == "__main__":
+    sys.exit(main())
