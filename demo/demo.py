@@ -118,9 +118,7 @@ def command(*words: object, failpoint: str | None = None) -> Done:
     if failpoint is not None:
         environ["SAMEWISE_FAILPOINT"] = failpoint
     began = time.monotonic()
-    done = subprocess.run(
-        [*CLI, *map(str, words)], capture_output=True, text=True, env=environ, check=False
-    )
+    done = subprocess.run([*CLI, *map(str, words)], capture_output=True, text=True, env=environ, check=False)
     wanted = 0 if failpoint is None else -signal.SIGKILL
     if done.returncode != wanted:
         raise Broken(f"exit code {done.returncode} instead of {wanted}\n{done.stdout}{done.stderr}")

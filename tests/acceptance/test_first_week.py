@@ -184,9 +184,7 @@ def test_status_tells_how_far_the_pipeline_has_come(week: Week) -> None:
 def test_status_of_a_pipeline_shows_each_window_as_its_receipt_has_it(week: Week) -> None:
     (task,) = week.ask("status", "orders_daily", "--json").json["tasks"]
     shown = [(w["window"], w["state"], w["rows"], w["content_hash"]) for w in task["windows"]]
-    loaded = [
-        (w["window"], "loaded", w["rows_written"], w["content_hash"]) for w in week.first.json["windows"]
-    ]
+    loaded = [(w["window"], "loaded", w["rows_written"], w["content_hash"]) for w in week.first.json["windows"]]
     assert shown == loaded
 
 

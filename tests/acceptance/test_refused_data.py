@@ -51,9 +51,7 @@ def test_a_day_without_files_does_not_stop_the_others(shop: Shop, spark: SparkSe
     assert shop.ids(spark) == [1, 2]
 
 
-def test_files_that_vanish_while_they_are_read_are_planned_again_and_refused(
-    shop: Shop, spark: SparkSession
-) -> None:
+def test_files_that_vanish_while_they_are_read_are_planned_again_and_refused(shop: Shop, spark: SparkSession) -> None:
     shop.pipeline({"transform": "late.py:vanish"})
     file = shop.orders()
     shop.write("pipelines/late.py", _while_it_runs(f"os.remove({str(file)!r})"))
@@ -88,9 +86,7 @@ def test_a_file_that_is_there_and_empty_clears_its_window_and_no_other(
 def test_a_parquet_file_that_was_cut_off_is_refused(shop: Shop, spark: SparkSession) -> None:
     shop.pipeline({"source.format": "parquet", "source.path": "landing/*.parquet", "source.schema": None})
     folder = shop.root / "landing"
-    spark.range(100).selectExpr("id AS order_id", f"DATE'{DAY}' AS order_date").coalesce(1).write.parquet(
-        str(folder)
-    )
+    spark.range(100).selectExpr("id AS order_id", f"DATE'{DAY}' AS order_date").coalesce(1).write.parquet(str(folder))
     (file,) = folder.glob("*.parquet")
     file.write_bytes(file.read_bytes()[:-40])
     assert_refused(shop, shop.run(), "unreadable", "cannot be read", file.name)
@@ -132,9 +128,7 @@ def test_a_malformed_row_is_refused_and_shown(shop: Shop, spark: SparkSession) -
     assert shop.version() == 0
 
 
-def test_malformed_rows_go_to_the_quarantine_once_however_often_they_are_read(
-    shop: Shop, spark: SparkSession
-) -> None:
+def test_malformed_rows_go_to_the_quarantine_once_however_often_they_are_read(shop: Shop, spark: SparkSession) -> None:
     shop.pipeline({"source.on_malformed": "quarantine"})
     shop.orders([(1, "10.50", "new"), (2, "ten", "new"), (3, "x", "new")])
     first, again = shop.run(), shop.run("--force")
@@ -204,9 +198,7 @@ def test_a_refused_batch_leaves_the_rows_of_the_last_good_one(shop: Shop, spark:
 
 
 @pytest.mark.parametrize("changes", [STAGED, {}], ids=["staged", "one pass"])
-def test_a_row_outside_its_window_is_refused(
-    shop: Shop, spark: SparkSession, changes: dict[str, object]
-) -> None:
+def test_a_row_outside_its_window_is_refused(shop: Shop, spark: SparkSession, changes: dict[str, object]) -> None:
     shop.pipeline(changes)
     shop.orders([(1, "10.50", "new"), (2, "1.00", "new", NEXT_DAY)])
     assert_refused(shop, shop.run(), "outside_window", "outside the window")

@@ -29,9 +29,7 @@ def python(shop: Shop, body: str, **changes: object) -> None:
     shop.write("pipelines/mine.py", f"def clean(rows, context):\n{body}")
 
 
-def test_a_function_that_raises_shows_its_own_traceback_and_none_of_ours(
-    shop: Shop, spark: SparkSession
-) -> None:
+def test_a_function_that_raises_shows_its_own_traceback_and_none_of_ours(shop: Shop, spark: SparkSession) -> None:
     python(shop, "    return half(rows)\n\n\ndef half(rows):\n    return 1 / 0\n")
     shop.orders()
     answer = shop.told()
@@ -76,9 +74,7 @@ def test_a_column_that_does_not_exist_is_theirs(shop: Shop, spark: SparkSession)
 
 
 @pytest.mark.parametrize("changes", [{}, {"expect": ["order_id > 0"]}], ids=["one pass", "staged"])
-def test_a_division_by_zero_in_the_data_is_theirs(
-    shop: Shop, spark: SparkSession, changes: dict[str, object]
-) -> None:
+def test_a_division_by_zero_in_the_data_is_theirs(shop: Shop, spark: SparkSession, changes: dict[str, object]) -> None:
     sql(shop, "SELECT order_id, 1 / (order_id - 2) AS broken, order_date FROM source", **changes)
     shop.orders()
     answer = shop.run()
@@ -93,9 +89,7 @@ def test_a_cast_that_fails_is_theirs_not_a_null(shop: Shop, spark: SparkSession)
     assert_theirs(shop.run(), "CAST_INVALID_INPUT")
 
 
-@pytest.mark.parametrize(
-    "clock", ["current_timestamp()", "rand()", "uuid()", "monotonically_increasing_id()"]
-)
+@pytest.mark.parametrize("clock", ["current_timestamp()", "rand()", "uuid()", "monotonically_increasing_id()"])
 def test_a_clock_or_a_random_value_in_a_function_is_found_in_the_plan(
     shop: Shop, spark: SparkSession, clock: str
 ) -> None:
@@ -132,9 +126,7 @@ def test_the_bounds_of_the_window_and_the_time_of_the_run_are_bound(shop: Shop, 
     ) == [("2026-04-24 22:00:00", "2026-04-25 22:00:00", DAY, "2026-04-26 00:00:00", False)]
 
 
-def test_a_function_gets_the_window_the_parameters_and_the_frozen_time(
-    shop: Shop, spark: SparkSession
-) -> None:
+def test_a_function_gets_the_window_the_parameters_and_the_frozen_time(shop: Shop, spark: SparkSession) -> None:
     python(
         shop,
         "    from pyspark.sql import functions as f\n"

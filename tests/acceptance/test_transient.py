@@ -206,9 +206,7 @@ main()
 """
 
 
-def test_a_full_disk_under_spark_is_exit_code_75_and_the_next_run_is_fine(
-    shop: Shop, spark: SparkSession
-) -> None:
+def test_a_full_disk_under_spark_is_exit_code_75_and_the_next_run_is_fine(shop: Shop, spark: SparkSession) -> None:
     # Large enough for every jar and log, too small for this table.
     shop.pipeline({"transform": "orders.sql", **THREE})
     large = "SELECT /*+ COALESCE(1) */ n, sha2(CAST(n AS STRING), 512) AS text, order_date FROM"

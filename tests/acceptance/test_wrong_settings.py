@@ -120,9 +120,7 @@ def test_a_parameter_cannot_lead_a_path_outside_its_folder(shop: Shop, value: st
         assert_wrong(answer, "config", "leads outside landing/")
 
 
-def test_a_variable_cannot_lead_the_warehouse_outside_the_project(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_variable_cannot_lead_the_warehouse_outside_the_project(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLACE", "../../elsewhere")
     shop.settings(warehouse="data/{{ env.PLACE }}")
     assert any("leads outside" in problem for problem in problems(shop))
@@ -176,9 +174,7 @@ def test_init_never_writes_into_a_folder_that_holds_something(shop: Shop) -> Non
 
 
 @pytest.mark.parametrize("warehouse", ["samewise.yaml/warehouse", "/proc/samewise"])
-def test_a_warehouse_that_cannot_be_written_to_is_refused_before_anything_runs(
-    shop: Shop, warehouse: str
-) -> None:
+def test_a_warehouse_that_cannot_be_written_to_is_refused_before_anything_runs(shop: Shop, warehouse: str) -> None:
     shop.settings(warehouse=warehouse)
     shop.orders()
     answer = shop.run()

@@ -371,7 +371,7 @@ def test_a_malformed_json_value_fails_the_job_though_it_is_not_selected(
 
 
 def test_a_failed_write_is_explained_by_its_malformed_rows(spark: SparkSession, landing: Path) -> None:
-    (landing / "a.csv").write_text(BAD + "1,2\n" + "3,4,y,z\n" + f"5,x,{'long' * 50}\n")
+    (landing / "a b.csv").write_text(BAD + "1,2\n" + "3,4,y,z\n" + f"5,x,{'long' * 50}\n")
     source = csv(spark, landing)
     pins = source.pin(DAY)
     with pytest.raises(Exception) as failed:  # noqa: PT011
@@ -381,7 +381,7 @@ def test_a_failed_write_is_explained_by_its_malformed_rows(spark: SparkSession, 
     lines = explained.message.splitlines()
     assert (explained.code, lines[:2], lines[-1], max(map(len, lines)) <= 82) == (
         "malformed",
-        ["4 rows are malformed", "  a.csv: 1,zz,y"],
+        ["4 rows are malformed", "  a b.csv: 1,zz,y"],
         "  … and 1 more",
         True,
     )

@@ -31,7 +31,7 @@ from tests.support.spark import ReadySpark
 from tests.support.state import a_run
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 DAY = Window(datetime(2026, 4, 25, tzinfo=UTC), datetime(2026, 4, 26, tzinfo=UTC))
 NEXT_DAY = Window(datetime(2026, 4, 26, tzinfo=UTC), datetime(2026, 4, 27, tzinfo=UTC))
@@ -171,9 +171,7 @@ def test_every_target_has_a_rig_here() -> None:
         kind
         for module in pkgutil.iter_modules(samewise.targets.__path__)
         for name, kind in inspect.getmembers(importlib.import_module(f"samewise.targets.{module.name}"))
-        if inspect.isclass(kind)
-        and name.endswith("Target")
-        and kind.__module__.startswith("samewise.targets")
+        if inspect.isclass(kind) and name.endswith("Target") and kind.__module__.startswith("samewise.targets")
     }
     assert targets == {kind for kind, _ in RIGS.values()}
 
@@ -278,9 +276,7 @@ def test_a_new_column_is_added_and_older_rows_have_no_value_there(loaded: Rig) -
     assert found == {1: None, 2: None, 7: "gift"}
 
 
-def test_a_commit_of_another_window_in_between_is_a_conflict(
-    loaded: Rig, run: RunRecord, tmp_path: Path
-) -> None:
+def test_a_commit_of_another_window_in_between_is_a_conflict(loaded: Rig, run: RunRecord, tmp_path: Path) -> None:
     writing, go_on = tmp_path / "writing", tmp_path / "go on"
     rows = loaded.frame([3]).withColumn("order_id", _waiting(writing, go_on))
     caught: list[BaseException] = []
@@ -359,9 +355,7 @@ def test_a_log_that_was_cut_off_still_knows_which_number_landed(loaded: Rig, run
     assert target.generation(run.app_id) == 1
 
 
-def test_a_log_that_was_cut_off_does_not_tell_of_commits_that_it_has_lost(
-    loaded: Rig, run: RunRecord
-) -> None:
+def test_a_log_that_was_cut_off_does_not_tell_of_commits_that_it_has_lost(loaded: Rig, run: RunRecord) -> None:
     loaded.publish(a_run(NEXT_DAY), [7])
     loaded.forget_log()
     assert loaded.make().commits(-1) is None
@@ -441,7 +435,7 @@ def test_a_window_is_measured_apart_from_the_others_and_at_any_version(loaded: R
     assert target.measure(None, loaded.version) == measured(loaded.frame([7], NEXT_DAY))
 
 
-def _waiting(writing: Path, go_on: Path) -> object:
+def _waiting(writing: Path, go_on: Path) -> Column:
     """A column that says that it is being computed, and waits until it may go on."""
     from pyspark.sql.functions import udf
 

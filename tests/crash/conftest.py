@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.crash import OwnProcess, SparkServer, Zygote
-from tests.support.crash_project import Project
+from tests.support.crash_project import Stage
 
 
 @pytest.fixture(scope="session")
@@ -37,13 +37,7 @@ def own_process(place: Path) -> OwnProcess:
     return OwnProcess(place / "processes")
 
 
-@pytest.fixture
-def project(tmp_path: Path, server: SparkServer, zygote: Zygote) -> Project:
-    """A new project on the shared Spark, with a lease that is patient."""
-    return Project(tmp_path / "shop", zygote, f"remote: '{server.remote}'").write()
-
-
-@pytest.fixture
-def hasty(tmp_path: Path, server: SparkServer, zygote: Zygote) -> Project:
-    """A new project whose leases run out after two seconds without a sign of life."""
-    return Project(tmp_path / "shop", zygote, f"remote: '{server.remote}'", lease="2s").write()
+@pytest.fixture(scope="session")
+def stage(place: Path, server: SparkServer, zygote: Zygote) -> Stage:
+    """One project for most tests, so that what they start from is loaded only once."""
+    return Stage.build(place / "stage", server, zygote)

@@ -125,9 +125,12 @@ def _killed(point: str, arguments: list[str]) -> str:
 def _run_script(path: Path, block: Block) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(block.text, encoding="utf-8")
-    with mock.patch.object(sys, "argv", [str(path), *_arguments(block)]), contextlib.redirect_stdout(io.StringIO()):
-        with pytest.raises(SystemExit) as end:
-            runpy.run_path(str(path), run_name="__main__")
+    with (
+        mock.patch.object(sys, "argv", [str(path), *_arguments(block)]),
+        contextlib.redirect_stdout(io.StringIO()),
+        pytest.raises(SystemExit) as end,
+    ):
+        runpy.run_path(str(path), run_name="__main__")
     assert end.value.code == 0, f"{block}: it ended with {end.value.code}"
 
 

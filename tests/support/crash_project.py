@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from deltalake import DeltaTable
 
 from samewise.core.records import Stamp
-from tests.support.crash import Command, Ended, Starter
+from tests.support.crash import Command, Ended, SparkServer, Starter, Zygote
 
 Row: TypeAlias = tuple[object, ...]
 Order: TypeAlias = tuple[int, str, str]
@@ -84,6 +84,12 @@ class Project:
         self.folder = folder
         self._starter = starter
         self._settings = f"project: crash\nlease: {lease}\nspark: {{{spark}}}\n"
+
+    def with_settings(self, starter: Starter, spark: str, *, lease: str) -> Project:
+        """The same folder, worked in by other means."""
+        other = Project(self.folder, starter, spark, lease=lease)
+        other.put("samewise.yaml", other._settings)
+        return other
 
     def write(self) -> Project:
         """Make the project anew, with four days of orders and the rates of one day."""
@@ -182,6 +188,53 @@ class Project:
         """Whatever lies below the staging folder: files, and folders that nobody needs any more."""
         folder = self.folder / "warehouse" / "_samewise" / "staging"
         return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One project in one place, set back to a situation whenever a test asks for it.
+
+    `new`: nothing is loaded. `loaded`: the orders of two days, and the rates. `changed`: loaded, and since
+    then the second day and the rates have changed. `empty`: loaded, and since then both have become empty.
+    """
+
+    project: Project
+    server: SparkServer
+    zygote: Zygote
+    saved: Path
+    clean: dict[tuple[str, ...], Sight] = field(default_factory=dict)
+
+    @classmethod
+    def build(cls, place: Path, server: SparkServer, zygote: Zygote) -> Stage:
+        project = Project(place / "shop", zygote, f"remote: '{server.remote}'").write()
+        stage = cls(project, server, zygote, place / "saved")
+        project.save(stage.saved / "new")
+        for pipeline in ("orders", "plain"):
+            project.call("run", pipeline, "--from", DAYS[0], "--to", DAYS[2]).well()
+        project.call("run", "rates").well()
+        project.save(stage.saved / "loaded")
+        project.put_orders(DAYS[1], CHANGED)
+        project.put_rates(CHANGED_RATES)
+        project.save(stage.saved / "changed")
+        project.put_orders(DAYS[1], [])
+        project.put_rates([])
+        project.save(stage.saved / "empty")
+        return stage
+
+    def set_back(self, situation: str, *, lease: str = "60s") -> Project:
+        """The project as it was then; nobody remembers what came after."""
+        self.server.forget()
+        self.project.restore(self.saved / situation)
+        return self.project.with_settings(self.zygote, f"remote: '{self.server.remote}'", lease=lease)
+
+    def clean_run(self, situation: str, *command: str) -> Sight:
+        """What one undisturbed run of a pipeline leaves: `run PIPELINE …`. Made once."""
+        key = (situation, *command)
+        if key not in self.clean:
+            project = self.set_back(situation)
+            assert project.call(*command).well().status == "succeeded"
+            self.clean[key] = sight(project, command[1])
+        return self.clean[key]
 
 
 @dataclass(frozen=True, slots=True)

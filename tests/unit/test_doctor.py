@@ -121,9 +121,7 @@ def test_a_java_home_that_leads_nowhere_is_named(tmp_path: Path) -> None:
 
 
 def test_no_java_at_all_is_wrong(tmp_path: Path) -> None:
-    assert (
-        check_java({"PATH": str(tmp_path)}).detail == "there is no Java on this machine, and Spark needs one"
-    )
+    assert check_java({"PATH": str(tmp_path)}).detail == "there is no Java on this machine, and Spark needs one"
 
 
 @pytest.mark.parametrize(("version", "major"), [("17.0.15", 17), ("1.8.0_392", 8), ("21-ea", 21), ("21", 21)])

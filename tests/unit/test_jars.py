@@ -87,9 +87,7 @@ def test_nothing_but_the_jars_the_lock_and_the_log_stays(ivy: Path, environ: dic
     assert sorted(os.listdir(environ[jars.VARIABLE])) == [".lock", "ivy.log", "one-1.0.jar"]
 
 
-def test_a_machine_without_a_network_is_told_how_to_bring_the_jar_by_hand(
-    ivy: Path, environ: dict[str, str]
-) -> None:
+def test_a_machine_without_a_network_is_told_how_to_bring_the_jar_by_hand(ivy: Path, environ: dict[str, str]) -> None:
     (ivy / "answer").unlink()
     with pytest.raises(ConfigError, match="could not be fetched") as caught:
         ensure_jars(say_nothing, jar_set=ONE, environ=environ)

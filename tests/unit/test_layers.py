@@ -63,7 +63,5 @@ def test_a_module_is_imported_without_spark(path: Path) -> None:
 def test_importing_samewise_imports_nothing_heavy() -> None:
     code = f"import sys, samewise; print(sorted({HEAVY!r} & set(sys.modules)))"
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
-    answer = subprocess.run(
-        [sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True
-    )
+    answer = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "[]"

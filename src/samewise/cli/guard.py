@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import traceback
 from collections.abc import Callable
 
 import typer
 
+from samewise.core import failpoints
 from samewise.core.errors import SamewiseError
 
 INTERRUPTED = 130
+TERMINATED = 143
 
 
 def answer(command: Callable[[], int], *, as_json: bool, pipeline: str | None = None) -> None:
     """Run a command, tell its error in three parts, and leave with its exit code."""
+    signal.signal(signal.SIGTERM, _terminated)
     try:
+        failpoints.armed()  # A misspelt one is told now, not when it would have been reached.
         code = command()
     except SamewiseError as error:
         _tell(error, as_json=as_json, pipeline=pipeline)
         code = error.exit_code
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         _tell(_interrupted(), as_json=as_json, pipeline=pipeline)
-        code = INTERRUPTED
+        code = TERMINATED if stop.args else INTERRUPTED
     except BrokenPipeError:
         # Whoever read our answer has had enough of it.
         sys.stderr.close()
@@ -32,6 +37,11 @@ def answer(command: Callable[[], int], *, as_json: bool, pipeline: str | None = 
         _tell(_bug(error), as_json=as_json, pipeline=pipeline)
         code = 1
     raise typer.Exit(code)
+
+
+def _terminated(number: int, frame: object) -> None:
+    """An orchestrator's polite kill: let go of the lease on the way out, as Ctrl-C does."""
+    raise KeyboardInterrupt(signal.Signals(number).name)
 
 
 def _tell(error: SamewiseError, *, as_json: bool, pipeline: str | None) -> None:

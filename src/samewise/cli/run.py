@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from samewise.cli.output import moment, number, print_error, print_json, print_table, say
+from samewise.cli.log_file import keep_log
 from samewise.cli.progress import Progress
 from samewise.run.planning import Plan
 from samewise.run.results import SCHEMA_VERSION, RunResult, Status, WindowResult, error_json
@@ -35,6 +36,7 @@ def run_pipeline(request: Request, *, as_json: bool) -> int:
     """Run, with progress on stderr and the result on stdout."""
     gc.enable()
     with open_project(request.project, env=request.env) as project:
+        keep_log(project.loaded.root / ".samewise" / "logs", project.loaded.secrets.redact)
         with Progress(project.graph(request.pipeline).jobs, quiet=as_json) as progress:
             project.listen(progress)
             result = project.run(
@@ -48,7 +50,7 @@ def run_pipeline(request: Request, *, as_json: bool) -> int:
         if as_json:
             print_json(_redacted(project, result.to_json()))
         else:
-            _show_result(project, result)
+            _show_result(result)
     return result.exit_code
 
 
@@ -69,11 +71,10 @@ def plan_pipeline(request: Request, *, as_json: bool) -> int:
     return 0
 
 
-def _show_result(project: Project, result: RunResult) -> None:
+def _show_result(result: RunResult) -> None:
     failed = [window for window in result.windows if window.error is not None]
     for window in failed:
         assert window.error is not None
-        window.error.message = project.loaded.secrets.redact(window.error.message)
         print_error(window.error)
     counts = [
         f"{sum(w.status is status for w in result.windows)} {status.value}"

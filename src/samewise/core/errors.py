@@ -21,7 +21,7 @@ An error says what happened (`message`), what was kept (`kept`) and what to do (
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 
@@ -52,6 +52,12 @@ class SamewiseError(Exception):
         if self.kept is None:
             self.kept = kept
         return self
+
+    def redact(self, redact: Callable[[str], str]) -> None:
+        """Take secrets out of every text. A second call changes nothing."""
+        self.message = redact(self.message)
+        self.kept = None if self.kept is None else redact(self.kept)
+        self.next_step = None if self.next_step is None else redact(self.next_step)
 
 
 class ConfigError(SamewiseError):
@@ -122,6 +128,10 @@ class TransformFailed(SamewiseError):
     ) -> None:
         super().__init__(message, kept=kept, next_step=next_step)
         self.details = details
+
+    def redact(self, redact: Callable[[str], str]) -> None:
+        super().redact(redact)
+        self.details = None if self.details is None else redact(self.details)
 
 
 class Transient(SamewiseError):

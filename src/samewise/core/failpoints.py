@@ -10,6 +10,8 @@ import os
 import signal
 from enum import StrEnum
 
+from samewise.core.errors import UsageError
+
 VARIABLE = "SAMEWISE_FAILPOINT"
 
 
@@ -32,11 +34,15 @@ _SIGNALS = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP}
 
 
 def armed() -> tuple[Failpoint, signal.Signals] | None:
-    """The failpoint that the environment asks for. Raises ValueError for one that does not exist."""
+    """The failpoint that the environment asks for. Raises `UsageError` for one that does not exist."""
     wanted = os.environ.get(VARIABLE)
     if not wanted:
         return None
     name, _, action = wanted.partition(":")
+    if name not in list(Failpoint) or (action or "kill") not in _SIGNALS:
+        raise UsageError(
+            f"{VARIABLE}={wanted} is not a failpoint", next_step=f"use one of {', '.join(Failpoint)}, or NAME:stop"
+        )
     return Failpoint(name), _SIGNALS[action or "kill"]
 
 

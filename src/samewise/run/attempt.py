@@ -180,6 +180,8 @@ class Attempt:
         assert self._rows is not None
         job, gathered = self.job, self._gathered
         self._check_pins()
+        if self._staged is not None:
+            self._staged.check()
         job.target.prepare(schema_of(self._rows), job.owner, job.partition_by)
         # Written before every try: this is what tells a frozen attempt that it was overtaken.
         self._advance(Point.COMMITTING)

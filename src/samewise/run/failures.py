@@ -41,5 +41,5 @@ def explain(error: Exception, source: Source, run: RunRecord) -> SamewiseError:
             return SamewiseError(
                 f"{type(error).__name__}: {failure.summary}",
                 code="unexpected",
-                next_step="the whole story is in the log; if this is not your data or your cluster, report it",
+                next_step="the whole story is in .samewise/logs; if it is neither the data nor the cluster, report it",
             )

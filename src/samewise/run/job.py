@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from zoneinfo import ZoneInfo
 
@@ -56,6 +56,8 @@ class Job:
     has_manifest: bool = False
     retries: Retries = Retries()
     lease_seconds: float = 60.0
+    redact: Callable[[str], str] = str
+    """Takes secrets out of a text: an error is stored and shown, and may quote one."""
 
     @property
     def name(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from samewise.core.errors import SamewiseError
 from samewise.core.measures import Measures, read_measures
 from samewise.core.records import Landed, Receipt, RunRecord, Stamp
 from samewise.core.schema import Schema
@@ -79,7 +80,15 @@ def _measures(job: Job, run: RunRecord, landed: Landed, gathered: Gathered, *, o
         return on_the_way
     head = job.target.head()
     span = gathered.span or job.span(run.window, None if head is None else head.schema)
-    return job.target.measure(span, commit.version)
+    shown = job.target.measure(span, commit.version)
+    if commit.stamp.measures is not None and shown != on_the_way:
+        raise SamewiseError(
+            f"{commit.stamp.measures['rows']} rows were verified, {shown.rows} were published",
+            kept=f"the target is at version {commit.version}, and this run is not recorded",
+            next_step=f"look at the table; RESTORE it to version {commit.version - 1} if these rows are wrong",
+            code="published_differs",
+        )
+    return shown
 
 
 def _rows_read(gathered: Gathered, stamp: Stamp | None, *, own: bool) -> int | None:

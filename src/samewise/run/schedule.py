@@ -42,7 +42,9 @@ def due(job: Job, store: Store | None, *, now: datetime) -> list[Window]:
         return [FULL]
     if store is None:
         return due_windows(job.grid, set(), now=now)
-    done = receipts.done_windows(store, job.pipeline, job.task, job.target.key)
+    # A target that was dropped holds nothing, whatever the receipts say.
+    gone = job.target.head() is None
+    done = set() if gone else receipts.done_windows(store, job.pipeline, job.task, job.target.key)
     unfinished = runs.open_windows(store, job.pipeline, job.task)
     return due_windows(job.grid, done - unfinished, now=now)
 

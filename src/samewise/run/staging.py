@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from glob import escape
 from typing import TYPE_CHECKING
 
-from samewise.storage.files import list_files, remove_if_empty, remove_tree, spark_folder, spark_path
+from samewise.core.errors import Transient
+from samewise.storage.files import FileStat, list_files, remove_if_empty, remove_tree, spark_folder, spark_path
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -17,13 +18,22 @@ if TYPE_CHECKING:
 class Staged:
     """Exactly the files that one attempt wrote."""
 
-    files: Sequence[str]
+    folder: str
+    files: Sequence[FileStat]
+
+    def check(self) -> None:
+        """Raise `Transient` if the files are no longer those that were written and verified."""
+        if _files_in(self.folder) != self.files:
+            raise Transient(
+                f"what was staged in {self.folder} has been changed by someone else",
+                next_step="run the same command again; it stages anew",
+            )
 
     def read(self, spark: SparkSession, like: DataFrame) -> DataFrame:
         """The staged rows, from these files and no others."""
         if not self.files:
             return spark.createDataFrame([], like.schema)
-        return spark.read.schema(like.schema).parquet(*[spark_path(file) for file in self.files])
+        return spark.read.schema(like.schema).parquet(*[spark_path(file.path) for file in self.files])
 
 
 def stage(rows: DataFrame, folder: str) -> Staged:
@@ -35,7 +45,11 @@ def stage(rows: DataFrame, folder: str) -> Staged:
         .option("parquet.enable.dictionary", "false")
         .parquet(spark_folder(folder))
     )
-    return Staged([file.path for file in list_files(f"{escape(folder)}/*.parquet")])
+    return Staged(folder, _files_in(folder))
+
+
+def _files_in(folder: str) -> list[FileStat]:
+    return list_files(f"{escape(folder)}/*.parquet")
 
 
 def drop(folder: str) -> None:

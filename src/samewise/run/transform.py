@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from zoneinfo import ZoneInfo
 
 from samewise.core.errors import TransformFailed
+from samewise.core.ids import stable_hash
 from samewise.core.sql import literal
 from samewise.core.windows import Window
 from samewise.storage.failures import Kind, read_failure
@@ -110,13 +111,15 @@ class PythonTransform:
             for folder in (str(self.root), str(self.file.parent)):
                 if folder not in sys.path:
                     sys.path.insert(0, folder)
-            name = self.file.stem
+            # A name of our own: a transform in calendar.py must not become everybody's `calendar`.
+            name = f"samewise_transform_{stable_hash(str(self.file))[:12]}"
             spec = importlib.util.spec_from_file_location(name, self.file)
-            assert spec is not None and spec.loader is not None
+            assert spec is not None
+            assert spec.loader is not None
             module = importlib.util.module_from_spec(spec)
-            # Registered, so that what the module defines can be pickled for Spark's workers.
             sys.modules[name] = module
             spec.loader.exec_module(module)
+            _send_along(self.root)
             self._loaded[self.function] = getattr(module, self.function)
         return self._loaded[self.function]
 
@@ -155,6 +158,16 @@ def as_transform_failure(error: BaseException) -> TransformFailed:
         details=details,
         next_step="mend the transform or the data, then run the same command again",
     )
+
+
+def _send_along(root: Path) -> None:
+    """Let functions of the project's modules travel to Spark's workers as they are: those have no such files."""
+    from pyspark import cloudpickle
+
+    for module in list(sys.modules.values()):
+        file = Path(getattr(module, "__file__", None) or "/").resolve()
+        if file.is_relative_to(root.resolve()) and not {"site-packages", ".venv"}.intersection(file.parts):
+            cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
 
 
 def _bound(context: Context) -> dict[str, Column]:

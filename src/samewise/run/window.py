@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -114,7 +115,10 @@ class _Held:
                 plan = self._replan(record, landed)
                 match course(record.point, landed.answer, same_plan=plan is not None):
                     case Course.RESUME:
-                        finished = self._attempts(record, "an earlier run was not finished")
+                        try:
+                            finished = self._attempts(record, "an earlier run was not finished")
+                        except PinsGone:
+                            continue
                         if record.forced and self.options.force:
                             return finished
                         continue
@@ -127,8 +131,7 @@ class _Held:
                     case Course.REPLAN:
                         self._close(record, RunStatus.ABANDONED, None)
                         continue
-            force = self.options.force and finished is None
-            plan = make_plan(self.job, self.window, self.store, force=force)
+            plan = make_plan(self.job, self.window, self.store, force=self.options.force)
             if plan.reason is None:
                 return finished or _unchanged(self.job, self.window, self.store)
             record = runs.insert_run(self.store, new_run(plan, self.store, forced=self.options.force), self.lease)
@@ -196,6 +199,9 @@ class _Held:
             attempt.drive()
         except Exception as error:
             known = explain(error, self.job.source, record)
+            if known.code == "unexpected":
+                logging.getLogger("samewise").error("%s: %s", self.job.name, known.message, exc_info=error)
+            known.redact(self.job.redact)
             self._ended(attempt, known)
             if known is error:
                 raise
@@ -331,6 +337,7 @@ def _failed(job: Job, window: Window, store: Store, error: SamewiseError) -> Win
             status = Status.FAILED
     error.message = f"{job.name} {job.label(window)}: {error.message}"
     error.with_kept(_kept(job, store, error))
+    error.redact(job.redact)
     return WindowResult(job.task, window, job.label(window), status, error=error)
 
 

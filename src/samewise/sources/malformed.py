@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from samewise.core.errors import Refused
 from samewise.sources.failure_text import failure_text
@@ -90,8 +91,8 @@ def _first_line(text: str) -> str:
     return _short(found[1] if found else text.strip().partition("\n")[0], 200)
 
 
-def _name(path: str) -> str:
-    return path.rpartition("/")[2]
+def _name(url: str) -> str:
+    return unquote(url.rpartition("/")[2])
 
 
 def _short(text: str, most: int = _MOST_COLUMNS) -> str:

@@ -80,6 +80,7 @@ def _job(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark, s
         has_manifest=isinstance(task.source, source_specs.FilesSource) and task.source.manifest is not None,
         retries=Retries(retries.attempts, retries.backoff.total_seconds(), retries.max_backoff.total_seconds()),
         lease_seconds=loaded.project.lease.total_seconds(),
+        redact=loaded.secrets.redact,
     )
 
 

@@ -216,6 +216,7 @@ def _plan(job: Job, window: Window, store: Store | None, *, force: bool) -> Plan
     try:
         return make_plan(job, window, store, force=force)
     except Refused as error:
+        error.redact(job.redact)
         return Unplanned(job, window, error)
 
 

@@ -1,0 +1,117 @@
+"""Commands that need no Spark load none; and what is secret stays so."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.project import DAY, Shop
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_SCRIPT = """
+import atexit, sys
+
+def tell():
+    loaded = {name.partition(".")[0] for name in sys.modules} & {"pyspark", "py4j", "pandas", "pyarrow"}
+    print("LOADED", *sorted(loaded), file=sys.stderr)
+
+atexit.register(tell)
+from samewise.cli.main import main
+main()
+"""
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> Shop:
+    """A project with a window that is loaded and one that is due."""
+    shop = Shop(tmp_path_factory.mktemp("loaded"))
+    shop.pipeline({"transform": "orders.sql", "expect": ["amount >= 0"]})
+    shop.write("pipelines/orders.sql", "SELECT * FROM source")
+    shop.orders()
+    shop.orders(day="2026-04-26")
+    assert shop.run().code == 0
+    return shop
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--help"], "Idempotent data pipelines"),
+        (["validate"], "no problem"),
+        (["run", "orders", "--dry-run", "--from", DAY, "--to", "2026-04-27"], "never loaded"),
+        (["run", "orders", "--window", DAY], "1 unchanged"),
+        (["status"], "orders"),
+        (["status", "orders"], "loaded"),
+        (["history", "orders"], "succeeded"),
+        (["schema", "pipeline"], "$defs"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_command_that_needs_no_spark_loads_none_and_needs_no_java(
+    loaded: Shop, tmp_path: Path, words: list[str], said: str
+) -> None:
+    environ = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        "JAVA_HOME": str(tmp_path / "no java here"),
+        "PATH": str(tmp_path),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", _SCRIPT, *words],
+        cwd=loaded.root,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert said in done.stdout
+    assert done.stderr.splitlines()[-1] == "LOADED"
+
+
+# Secrets
+
+SECRET = "correct-horse/battery+staple"
+
+
+@pytest.fixture
+def secretive(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Shop:
+    """A project that knows a secret, and a transform that cannot keep one."""
+    monkeypatch.setenv("SHOP_SECRET", SECRET)
+    shop.settings(spark={"conf": {"spark.hadoop.fs.s3a.secret.key": "{{ env.SHOP_SECRET }}"}})
+    shop.pipeline({"transform": "mine.py:leak"})
+    shop.write(
+        "pipelines/mine.py",
+        "import os\n\ndef leak(rows, context):\n    raise ValueError('no access: ' + os.environ['SHOP_SECRET'])\n",
+    )
+    shop.orders()
+    return shop
+
+
+def test_a_secret_in_an_error_is_not_shown(secretive: Shop, spark: SparkSession) -> None:
+    answers = [secretive.told(), secretive.run(), secretive.do("history", "orders"), secretive.do("status")]
+    assert [answer.code for answer in answers] == [4, 4, 0, 0]
+    assert "no access: ***" in answers[0].stderr
+    assert [SECRET in answer.text for answer in answers] == [False] * 4
+
+
+def test_a_secret_in_an_error_is_not_stored(secretive: Shop, spark: SparkSession) -> None:
+    assert secretive.run().code == 4
+    kept = [path for path in secretive.root.rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    assert [path.name for path in kept if SECRET.encode() in path.read_bytes()] == []
+    assert any(path.name == "state.db" for path in kept)
+
+
+def test_a_secret_in_a_path_is_not_shown(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOP_SECRET", "s3cr3t-folder")
+    shop.pipeline({"source.path": "landing/{{ env.SHOP_SECRET }}/*.csv"})
+    answers = [shop.told(), shop.run(), shop.told("--dry-run"), shop.run("--dry-run")]
+    assert ["s3cr3t" in answer.text for answer in answers] == [False] * 4
+    assert "no file matches" in answers[0].stderr
