@@ -71,8 +71,7 @@ def measured(rows: DataFrame) -> Measures:
 
 def frame(spark: SparkSession, rows: Sequence[TextRow]) -> DataFrame:
     values = ", ".join(
-        "(" + ", ".join("NULL" if value is None else literal(str(value)) for value in row) + ")"
-        for row in rows
+        "(" + ", ".join("NULL" if value is None else literal(str(value)) for value in row) + ")" for row in rows
     )
     casts = ", ".join(f"CAST({column.name} AS {column.type}) AS {column.name}" for column in DECLARED)
     return spark.sql(f"SELECT {casts} FROM VALUES {values} AS t({', '.join(DECLARED.names)})").coalesce(1)
@@ -167,10 +166,7 @@ def delta_rig(spark: SparkSession, folder: Path, prepared: Prepared) -> Rig:
 
 
 RIGS: dict[str, tuple[type, Callable[[SparkSession, Path, Prepared], Rig]]] = {
-    **{
-        f"files-{format}": (FilesSource, partial(files_rig, format))
-        for format in ("csv", "json", "parquet", "orc")
-    },
+    **{f"files-{format}": (FilesSource, partial(files_rig, format)) for format in ("csv", "json", "parquet", "orc")},
     "delta": (DeltaSource, delta_rig),
 }
 
@@ -188,9 +184,7 @@ def test_every_source_has_a_rig() -> None:
         kind
         for module in pkgutil.iter_modules(samewise.sources.__path__)
         for name, kind in inspect.getmembers(importlib.import_module(f"samewise.sources.{module.name}"))
-        if inspect.isclass(kind)
-        and name.endswith("Source")
-        and kind.__module__.startswith("samewise.sources")
+        if inspect.isclass(kind) and name.endswith("Source") and kind.__module__.startswith("samewise.sources")
     }
     assert sources == {kind for kind, _ in RIGS.values()}
 
@@ -360,9 +354,7 @@ def test_a_malformed_value_fails_a_count(spark: SparkSession, landing: Path) -> 
         source.read(source.pin(DAY), DAY).count()
 
 
-def test_a_malformed_json_value_fails_the_job_though_it_is_not_selected(
-    spark: SparkSession, landing: Path
-) -> None:
+def test_a_malformed_json_value_fails_the_job_though_it_is_not_selected(spark: SparkSession, landing: Path) -> None:
     (landing / "a.json").write_text('{"a": 1, "b": 2}\n{"a": 1, "b": "zz"}\n')
     declared = Schema.of([("a", "int"), ("b", "int")])
     source = FilesSource(lambda _: f"{landing}/*.json", "json", ReadySpark(spark), declared=declared)
@@ -396,9 +388,7 @@ def test_a_malformed_row_goes_to_the_quarantine(spark: SparkSession, landing: Pa
 
 
 @pytest.mark.parametrize("columns", [("a",), ()])
-def test_the_quarantine_leaves_the_good_rows(
-    spark: SparkSession, landing: Path, columns: tuple[str, ...]
-) -> None:
+def test_the_quarantine_leaves_the_good_rows(spark: SparkSession, landing: Path, columns: tuple[str, ...]) -> None:
     (landing / "a.csv").write_text(BAD)
     assert len(rows_of(csv(spark, landing, on_malformed="quarantine"), *columns)) == 1
 
@@ -474,9 +464,7 @@ def test_a_declared_column_is_read_from_the_folder_that_names_it(spark: SparkSes
     ]
 
 
-def test_a_column_of_the_file_is_not_replaced_by_that_of_the_folder(
-    spark: SparkSession, landing: Path
-) -> None:
+def test_a_column_of_the_file_is_not_replaced_by_that_of_the_folder(spark: SparkSession, landing: Path) -> None:
     (landing / "a=9").mkdir()
     (landing / "a=9" / "a.csv").write_text("a,b,c\n1,2,x\n")
     assert rows_of(csv(spark, landing)) == [(1, 2, "x")]
@@ -513,9 +501,7 @@ def test_a_parquet_column_of_another_type_is_refused(spark: SparkSession, landin
         source.schema(source.pin(DAY))
 
 
-def test_parquet_files_whose_types_do_not_fit_together_are_refused(
-    spark: SparkSession, landing: Path
-) -> None:
+def test_parquet_files_whose_types_do_not_fit_together_are_refused(spark: SparkSession, landing: Path) -> None:
     spark.range(1).selectExpr("id").write.parquet(f"{landing}/w/1")
     spark.range(1).selectExpr("STRING(id) AS id").write.parquet(f"{landing}/w/2")
     source = FilesSource(lambda _: f"{landing}/w/*/*.parquet", "parquet", ReadySpark(spark))
@@ -524,9 +510,7 @@ def test_parquet_files_whose_types_do_not_fit_together_are_refused(
     assert caught.value.code == "schema"
 
 
-def test_parquet_files_without_a_declared_schema_have_all_their_columns(
-    spark: SparkSession, landing: Path
-) -> None:
+def test_parquet_files_without_a_declared_schema_have_all_their_columns(spark: SparkSession, landing: Path) -> None:
     spark.range(1).write.parquet(f"{landing}/w/1")
     spark.range(1).selectExpr("id", "'x' AS extra").write.parquet(f"{landing}/w/2")
     source = FilesSource(lambda _: f"{landing}/w/*/*.parquet", "parquet", ReadySpark(spark))
@@ -658,9 +642,7 @@ def test_a_table_of_the_catalog_is_read_at_the_pinned_version(
     assert named.read(pins, DAY).count() == 3
 
 
-def test_a_table_of_the_catalog_that_was_made_again_is_gone(
-    table: str, named: DeltaSource, prepared: Prepared
-) -> None:
+def test_a_table_of_the_catalog_that_was_made_again_is_gone(table: str, named: DeltaSource, prepared: Prepared) -> None:
     pins = named.pin(DAY)
     shutil.rmtree(table)
     shutil.copytree(prepared.written("delta", ROWS), table)

@@ -31,9 +31,7 @@ APP = app_id("orders", "load", DAY)
 
 
 def stamp(generation: int, kind: str = "data") -> Stamp:
-    return Stamp(
-        "store", "run", "attempt", "orders", "load", DAY, generation, "d", "f", None, DAY.start, kind=kind
-    )
+    return Stamp("store", "run", "attempt", "orders", "load", DAY, generation, "d", "f", None, DAY.start, kind=kind)
 
 
 class Table(NamedTuple):
@@ -218,20 +216,14 @@ def test_a_deletion_that_writes_no_file_again_changes_the_mark(
 @pytest.fixture(params=["delta-rs", "spark"])
 def open_log(request: pytest.FixtureRequest, spark: SparkSession) -> Callable[[str], Log]:
     def opened(path: str) -> Log:
-        log = (
-            DeltaLog.open(path)
-            if request.param == "delta-rs"
-            else SparkDeltaLog.open(spark, f"delta.`{path}`")
-        )
+        log = DeltaLog.open(path) if request.param == "delta-rs" else SparkDeltaLog.open(spark, f"delta.`{path}`")
         assert log is not None
         return log
 
     return opened
 
 
-def test_a_log_without_its_oldest_commits_does_not_reach_back(
-    tmp_path: Path, open_log: Callable[[str], Log]
-) -> None:
+def test_a_log_without_its_oldest_commits_does_not_reach_back(tmp_path: Path, open_log: Callable[[str], Log]) -> None:
     path = _appended(tmp_path, 8)
     DeltaTable(path).create_checkpoint()
     for version in range(4):
@@ -239,9 +231,7 @@ def test_a_log_without_its_oldest_commits_does_not_reach_back(
     assert open_log(path).commits(-1) is None
 
 
-def test_a_log_without_its_oldest_commits_tells_the_rest(
-    tmp_path: Path, open_log: Callable[[str], Log]
-) -> None:
+def test_a_log_without_its_oldest_commits_tells_the_rest(tmp_path: Path, open_log: Callable[[str], Log]) -> None:
     path = _appended(tmp_path, 8)
     DeltaTable(path).create_checkpoint()
     for version in range(4):
@@ -342,9 +332,7 @@ STATISTICS: list[tuple[Span, bool]] = [
 
 
 @pytest.mark.parametrize(("span", "holds"), STATISTICS)
-def test_a_file_is_left_out_only_where_its_statistics_are_sure(
-    tmp_path: Path, span: Span, holds: bool
-) -> None:
+def test_a_file_is_left_out_only_where_its_statistics_are_sure(tmp_path: Path, span: Span, holds: bool) -> None:
     at = [datetime(2026, 4, 25, 10, tzinfo=UTC), datetime(2026, 4, 25, 12, 0, 0, 500, tzinfo=UTC)]
     write_deltalake(f"{tmp_path}/t", pa.table({"at": at, "name": ["a", "c"]}))
     log = DeltaLog.open(f"{tmp_path}/t")
@@ -353,9 +341,7 @@ def test_a_file_is_left_out_only_where_its_statistics_are_sure(
 
 
 def test_a_partition_of_nulls_holds_no_row_of_any_span(tmp_path: Path) -> None:
-    write_deltalake(
-        f"{tmp_path}/t", pa.table({"id": [1], "day": pa.array([None], pa.date32())}), partition_by=["day"]
-    )
+    write_deltalake(f"{tmp_path}/t", pa.table({"id": [1], "day": pa.array([None], pa.date32())}), partition_by=["day"])
     log = DeltaLog.open(f"{tmp_path}/t")
     assert log is not None
     assert log.files(SPAN, 0) == []

@@ -92,9 +92,7 @@ def folder(tmp_path: Path) -> Path:
         ({"b.csv": FilePromise()}, "which is not there"),
     ],
 )
-def test_files_that_are_not_as_promised_are_refused(
-    folder: Path, files: dict[str, FilePromise], says: str
-) -> None:
+def test_files_that_are_not_as_promised_are_refused(folder: Path, files: dict[str, FilePromise], says: str) -> None:
     with pytest.raises(Refused, match=says) as caught:
         compare_files(Manifest(f"{folder}/m.json", files=files), list_files(f"{folder}/*.csv"))
     assert caught.value.code == "manifest_mismatch"
@@ -103,9 +101,7 @@ def test_files_that_are_not_as_promised_are_refused(
 def test_a_file_that_a_list_of_files_leaves_out_is_refused(folder: Path) -> None:
     (folder / "z.csv").write_text("x\n")
     with pytest.raises(Refused, match="does not list it"):
-        compare_files(
-            Manifest(f"{folder}/m.json", files={"a.csv": FilePromise()}), list_files(f"{folder}/*.csv")
-        )
+        compare_files(Manifest(f"{folder}/m.json", files={"a.csv": FilePromise()}), list_files(f"{folder}/*.csv"))
 
 
 def test_the_promised_files_are_accepted(folder: Path) -> None:

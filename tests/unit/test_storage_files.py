@@ -128,9 +128,7 @@ def test_an_unknown_store_is_an_error() -> None:
     assert caught.value.code == "unknown_store"
 
 
-@pytest.mark.parametrize(
-    ("path", "local"), [("a/b", True), ("/a", True), ("file:///a", True), ("s3a://b/c", False)]
-)
+@pytest.mark.parametrize(("path", "local"), [("a/b", True), ("/a", True), ("file:///a", True), ("s3a://b/c", False)])
 def test_a_path_without_a_store_is_local(path: str, local: bool) -> None:
     assert files.is_local(path) is local
 

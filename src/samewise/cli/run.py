@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from samewise.cli.output import moment, number, print_error, print_json, print_table, say
 from samewise.cli.log_file import keep_log
+from samewise.cli.output import moment, number, print_error, print_json, print_table, say
 from samewise.cli.progress import Progress
 from samewise.run.planning import Plan
 from samewise.run.results import SCHEMA_VERSION, RunResult, Status, WindowResult, error_json

@@ -193,6 +193,13 @@ class Stamp:
             return None
         if not isinstance(body, dict) or body.get("samewise") != 1:
             return None
+        try:
+            return cls._of(body)
+        except (KeyError, TypeError, ValueError):
+            return None  # Someone else's metadata that looks like ours.
+
+    @classmethod
+    def _of(cls, body: Mapping[str, Any]) -> Stamp:
         return cls(
             store_id=body["store"],
             run_id=body["run_id"],

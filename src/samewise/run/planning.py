@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from samewise.core.errors import ConfigError
 from samewise.core.ids import new_run_id
 from samewise.core.ownership import check_owner
 from samewise.core.ports import Head
@@ -56,6 +57,8 @@ def make_plan(job: Job, window: Window, store: Store | None, *, force: bool) -> 
     head = job.target.head()
     if head is not None:
         check_owner(head.owner, job.owner, job.target.key)
+    if store is not None and job.marks_rows:
+        _check_grid(job, window, store)
     reason = Reason.FORCED if force else _reason(job, window, inputs, receipt, head)
     known = 0 if store is None else runs.latest_generation(store, job.pipeline, job.task, window)
     record = _record(job, window, inputs, generation=1, base_version=-1 if head is None else head.version)
@@ -82,6 +85,18 @@ def same_plan(run: RunRecord, plan: Plan, *, force: bool) -> bool:
     fresh = _record(plan.job, plan.window, plan.inputs, run.generation, run.base_version)
     unforced = force and not run.forced
     return not unforced and fresh.definition == run.definition and fresh.fingerprint == run.fingerprint
+
+
+def _check_grid(job: Job, window: Window, store: Store) -> None:
+    """Raise where a window of another grid is in the target: its rows have other marks, and would stay beside ours."""
+    other = receipts.overlapping(store, job.pipeline, job.task, job.target.key, window)
+    if other is not None:
+        raise ConfigError(
+            f"{job.target.key} holds the window {other.key}, which overlaps {window.key}: the schedule was changed",
+            kept="the target is untouched",
+            next_step="take the schedule back; or name another target, for the new schedule to load from its start",
+            code="changed_grid",
+        )
 
 
 def _reason(job: Job, window: Window, inputs: Inputs, receipt: Receipt | None, head: Head | None) -> Reason | None:

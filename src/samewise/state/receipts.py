@@ -72,6 +72,26 @@ def windows_done(connection: Connection, pipeline: str, task: str, target: str) 
     return {Window(start, end) for start, end in connection.execute(query)}
 
 
+def overlapping(store: Store, pipeline: str, task: str, target: str, window: Window) -> Window | None:
+    """A window, not this one, that has landed in `target` and shares an instant with it: one of another grid."""
+    query = (
+        select(receipts.c.window_start, receipts.c.window_end)
+        .where(
+            receipts.c.pipeline == pipeline,
+            receipts.c.task == task,
+            receipts.c.target == target,
+            receipts.c.window_key != window.key,
+            receipts.c.window_start < window.end,
+            receipts.c.window_end > window.start,
+        )
+        .order_by(receipts.c.window_start)
+        .limit(1)
+    )
+    with store.reading() as connection:
+        row = connection.execute(query).one_or_none()
+    return None if row is None else Window(row[0], row[1])
+
+
 def insert(connection: Connection, receipt: Receipt) -> bool:
     """Store a receipt; False, and nothing changed, if its run has one. `landed_at` must be known."""
     return insert_new(connection, receipts, _to_row(receipt), ["run_id"])
