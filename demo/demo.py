@@ -233,7 +233,7 @@ def show(found: Mapping[str, Mapping[str, Any]]) -> bool:
         "appended": "plain append, retried",
     }
     clean = found["clean"]
-    say(bold(line("", "rows", "revenue", "content hash", "rows")))
+    say(bold(line("", "rows", "revenue", "content hash", "surplus")))
     for key, name in names.items():
         one = found[key]
         more = 100 * (one["rows"] / clean["rows"] - 1)

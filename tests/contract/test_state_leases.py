@@ -185,9 +185,7 @@ def test_a_heartbeat_notices_a_takeover(store: Store) -> None:
             heartbeat.check()
 
 
-def test_a_heartbeat_tries_again_after_an_error_that_passes(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_heartbeat_tries_again_after_an_error_that_passes(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     renew, calls = leases.renew, []
 
     def fail_twice(store: Store, lease: Lease) -> Lease:
@@ -202,9 +200,7 @@ def test_a_heartbeat_tries_again_after_an_error_that_passes(
     assert not heartbeat.lost
 
 
-def test_a_heartbeat_gives_up_when_the_lease_has_run_out(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_heartbeat_gives_up_when_the_lease_has_run_out(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(store: Store, lease: Lease) -> Lease:
         raise Transient("away")
 

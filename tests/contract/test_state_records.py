@@ -226,9 +226,7 @@ def test_an_abandoned_runs_attempt_is_lost(store: Store) -> None:
 def test_an_attempt_tells_its_process_and_its_cause(store: Store) -> None:
     run, lease = planned(store)
     attempts.begin(store, run, lease, "a1", "/staging/a1")
-    attempts.end(
-        store, run, lease, "a1", AttemptStatus.FAILED, error_code="transient", error_message="a\x00b\udce4"
-    )
+    attempts.end(store, run, lease, "a1", AttemptStatus.FAILED, error_code="transient", error_message="a\x00b\udce4")
     (attempt,) = attempts.of_run(store, run.run_id)
     assert (attempt.host, attempt.pid) == (lease.holder.host, lease.holder.pid)
     assert (attempt.status, attempt.error_code, attempt.error_message) == ("failed", "transient", "a\ufffdb?")
@@ -318,9 +316,7 @@ def test_a_refused_run_gets_no_receipt(store: Store) -> None:
         checkpoint(store, run, a_receipt(run), lease)
 
 
-def test_a_checkpoint_whose_last_part_fails_leaves_nothing(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_checkpoint_whose_last_part_fails_leaves_nothing(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     run, lease = planned(store)
     before = _everything(store, run)
     monkeypatch.setattr(contracts, "put", lambda *_, **__: 1 / 0)

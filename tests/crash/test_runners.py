@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.crash import thaw, wait_until_frozen
+from tests.support.crash import thaw_until_they_end, wait_until_frozen
 from tests.support.crash_project import (
     DAYS,
     ORDERS,
@@ -57,14 +57,17 @@ def test_different_windows_are_loaded_side_by_side(stage: Stage, pipeline: str) 
 
 def test_commits_that_collide_are_made_again(stage: Stage) -> None:
     project = stage.set_back("loaded")
-    # Not partitioned, so that Delta takes every commit to a table for a change of what the others read.
+    # Not partitioned, so that Delta takes every commit for a change of what the others have read. Each runner
+    # stops before each try, so that a stop more than there are runners is a try that had failed.
     runners = [project.start("run", "plain", "--window", day, "--force", failpoint="committing:stop") for day in DAYS]
     for runner in runners:
         wait_until_frozen(runner)
-    for runner in runners:
-        thaw(runner)
+
+    stops = thaw_until_they_end(runners)
+
     for runner in runners:
         assert runner.wait().well().status == "succeeded"
+    assert stops > len(runners), "no commit met another one: nothing was shown"
     assert project.rows("plain") == order_rows(ORDERS, upper=False)
     assert_nothing_is_left(project)
 

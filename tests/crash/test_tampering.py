@@ -34,9 +34,7 @@ def _make_again(stage: Stage, table: str) -> None:
     stage.server.sql(f"CREATE TABLE {kept} USING DELTA AS SELECT * FROM {table} WHERE order_id <> 201")
     shutil.rmtree(stage.project.table_path("orders"))
     stage.server.forget()
-    stage.server.sql(
-        f"CREATE TABLE {table} USING DELTA PARTITIONED BY (order_date) AS SELECT * FROM {kept}"
-    )
+    stage.server.sql(f"CREATE TABLE {table} USING DELTA PARTITIONED BY (order_date) AS SELECT * FROM {kept}")
 
 
 def _drop(stage: Stage, table: str) -> None:
@@ -45,9 +43,7 @@ def _drop(stage: Stage, table: str) -> None:
 
 
 @pytest.mark.parametrize("tamper", [_delete, _update, _append, _restore, _make_again, _drop])
-def test_a_table_that_someone_else_changed_is_loaded_again(
-    stage: Stage, tamper: Callable[[Stage, str], None]
-) -> None:
+def test_a_table_that_someone_else_changed_is_loaded_again(stage: Stage, tamper: Callable[[Stage, str], None]) -> None:
     project = stage.set_back("loaded")
     tamper(stage, _table(project))
     assert not project.exists("orders") or project.rows("orders") != LOADED

@@ -42,10 +42,7 @@ def spans_around(type_: str, every: Every, zone: ZoneInfo, day: date) -> list[Sp
         first = first.replace(day=1)
     grid = Grid(every, first_instant(zone, first), None, zone)
     length = timedelta(days=6 if every.unit in (Unit.MINUTE, Unit.DAY) else 75)
-    return [
-        window_span("at", type_, window, zone)
-        for window in windows_between(grid, grid.start, grid.start + length)
-    ]
+    return [window_span("at", type_, window, zone) for window in windows_between(grid, grid.start, grid.start + length)]
 
 
 @given(st.sampled_from(TYPES), grains, zones, st.sampled_from(DAYS))
@@ -55,9 +52,7 @@ def test_the_spans_of_neighbouring_windows_meet(type_: str, every: Every, zone: 
 
 
 @given(st.sampled_from(TYPES), grains, zones, st.sampled_from(DAYS), st.integers(-86_400, 2 * 86_400))
-def test_a_value_falls_in_exactly_one_span(
-    type_: str, every: Every, zone: ZoneInfo, day: date, seconds: int
-) -> None:
+def test_a_value_falls_in_exactly_one_span(type_: str, every: Every, zone: ZoneInfo, day: date, seconds: int) -> None:
     spans = spans_around(type_, every, zone, day)
     wall = datetime.combine(day, datetime.min.time()) + timedelta(seconds=seconds)
     # Wall times and dates that no clock or calendar ever showed are in real data too.

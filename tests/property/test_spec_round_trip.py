@@ -24,9 +24,9 @@ from samewise.spec.yaml_text import read_yaml
 
 names = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_-]{0,20}", fullmatch=True)
 identifiers = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,10}", fullmatch=True)
-texts = st.text(
-    st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1, max_size=30
-).filter(lambda text: bool(text.strip()))
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1, max_size=30).filter(
+    lambda text: bool(text.strip())
+)
 columns = texts.filter(lambda name: not name.lower().startswith("_samewise"))
 column_lists = st.lists(columns, min_size=1, max_size=3, unique_by=str.lower)
 durations = st.builds("{}{}".format, st.integers(1, 999), st.sampled_from(["ms", "s", "m", "h", "d"]))
@@ -84,9 +84,7 @@ tasks = st.fixed_dictionaries(
     optional={
         "depends_on": st.lists(names, max_size=2),
         "transform": texts,
-        "inputs": st.dictionaries(
-            identifiers.filter(lambda name: name.lower() != "source"), tables, max_size=2
-        ),
+        "inputs": st.dictionaries(identifiers.filter(lambda name: name.lower() != "source"), tables, max_size=2),
         "expect": st.lists(expectations, max_size=3),
     },
 )
@@ -121,9 +119,7 @@ overlays = {
     "staging": texts,
     "quarantine": texts,
     "lease": durations,
-    "spark": st.fixed_dictionaries(
-        {}, optional={"remote": texts, "conf": st.dictionaries(texts, scalars, max_size=2)}
-    ),
+    "spark": st.fixed_dictionaries({}, optional={"remote": texts, "conf": st.dictionaries(texts, scalars, max_size=2)}),
 }
 projects = st.fixed_dictionaries(
     {"project": names},
@@ -147,9 +143,7 @@ def test_a_pipeline_that_is_dumped_and_loaded_is_the_same(raw: dict[str, Any]) -
     again = PipelineSpec.model_validate(loaded(dump_spec(spec)))
 
     assert again == spec
-    assert [again.definition_json(task) for task in again.tasks] == [
-        spec.definition_json(task) for task in spec.tasks
-    ]
+    assert [again.definition_json(task) for task in again.tasks] == [spec.definition_json(task) for task in spec.tasks]
 
 
 @given(projects)
@@ -160,14 +154,10 @@ def test_a_project_that_is_dumped_and_loaded_is_the_same(raw: dict[str, Any]) ->
 
 
 junk = st.recursive(
-    st.one_of(
-        st.none(), st.booleans(), st.integers(), st.floats(), st.dates(), st.text("ab{}%:./ ", max_size=6)
-    ),
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.dates(), st.text("ab{}%:./ ", max_size=6)),
     lambda inner: st.one_of(
         st.lists(inner, max_size=3),
-        st.dictionaries(
-            st.sampled_from(["type", "table", "path", "rows", "task", "x", ""]), inner, max_size=3
-        ),
+        st.dictionaries(st.sampled_from(["type", "table", "path", "rows", "task", "x", ""]), inner, max_size=3),
     ),
     max_leaves=5,
 )

@@ -71,9 +71,7 @@ def grid_of(every: Every, zone: ZoneInfo, instant: datetime = datetime(1970, 3, 
 
 
 @given(zones, grains, instants)
-def test_every_instant_lies_in_the_window_that_is_found_for_it(
-    zone: ZoneInfo, every: Every, instant: datetime
-) -> None:
+def test_every_instant_lies_in_the_window_that_is_found_for_it(zone: ZoneInfo, every: Every, instant: datetime) -> None:
     window = window_at(grid_of(every, zone), instant)
     assert window.start <= instant < window.end
 
@@ -88,9 +86,7 @@ def test_a_window_ends_where_the_next_one_starts(zone: ZoneInfo, every: Every, i
 
 
 @given(zones, grains, instants)
-def test_every_instant_of_a_window_has_the_same_window(
-    zone: ZoneInfo, every: Every, instant: datetime
-) -> None:
+def test_every_instant_of_a_window_has_the_same_window(zone: ZoneInfo, every: Every, instant: datetime) -> None:
     grid = grid_of(every, zone)
     window = window_at(grid, instant)
     last = window.end - timedelta(microseconds=1)
@@ -107,9 +103,7 @@ def test_floor_and_next_boundary_agree(zone: ZoneInfo, every: Every, instant: da
 
 
 @given(zones, grains.filter(lambda every: every.is_below_a_day), instants)
-def test_a_window_below_a_day_shows_one_cell_of_the_wall_clock(
-    zone: ZoneInfo, every: Every, instant: datetime
-) -> None:
+def test_a_window_below_a_day_shows_one_cell_of_the_wall_clock(zone: ZoneInfo, every: Every, instant: datetime) -> None:
     window = window_at(grid_of(every, zone), instant)
 
     def cell(at: datetime) -> tuple[object, int]:
@@ -169,17 +163,13 @@ def test_done_and_due_windows_make_up_the_closed_ones(
     grid = grid_of(every, zone, instant)
     now = instant + timedelta(days=70 if every.minutes == 0 else 2)
     closed = windows_between(grid, grid.start, now)
-    done = (
-        {window for window in closed if data.draw(st.booleans())} if len(closed) < 100 else set(closed[::2])
-    )
+    done = {window for window in closed if data.draw(st.booleans())} if len(closed) < 100 else set(closed[::2])
     due = due_windows(grid, done, now=now)
     assert sorted([*due, *done]) == closed
     assert due == sorted(due)
 
 
-@given(
-    zones, st.sampled_from(["hour", "day"]).map(Every.parse), instants, st.integers(0, 20), st.integers(0, 20)
-)
+@given(zones, st.sampled_from(["hour", "day"]).map(Every.parse), instants, st.integers(0, 20), st.integers(0, 20))
 def test_the_watermark_stops_at_the_first_gap(
     zone: ZoneInfo, every: Every, instant: datetime, reached: int, beyond: int
 ) -> None:

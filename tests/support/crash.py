@@ -73,9 +73,7 @@ class SparkServer:
         folder.mkdir(parents=True, exist_ok=True)
         self.port = _free_port()
         self._log = folder / "server.log"
-        self._process = _helper(
-            "tests.support.crash_server", [str(self.port), str(folder / "warehouse")], self._log
-        )
+        self._process = _helper("tests.support.crash_server", [str(self.port), str(folder / "warehouse")], self._log)
 
     def wait_until_ready(self) -> None:
         """Wait until it serves."""
@@ -127,9 +125,9 @@ class _Child:
     dead: threading.Event = field(default_factory=threading.Event)
 
     def wait(self, seconds: float = PATIENCE_SECONDS) -> Ended:
-        ended = self.dead.wait(seconds)
+        self.dead.wait(seconds)
         said = self.stdout.read_text(), self.stderr.read_text()
-        assert ended and self.code is not None, f"it still runs after {seconds} s\n{said[0]}\n{said[1]}"
+        assert self.code is not None, f"it still runs after {seconds} s\n{said[0]}\n{said[1]}"
         return Ended(self.code, *said)
 
 
@@ -242,6 +240,21 @@ def wait_until_frozen(command: Command) -> None:
 
 def thaw(command: Command) -> None:
     os.kill(command.pid, signal.SIGCONT)
+
+
+def thaw_until_they_end(commands: Sequence[Command]) -> int:
+    """Thaw processes that stop themselves again and again, until all have ended; how often it took."""
+    thawed = 0
+    give_up_at = time.monotonic() + PATIENCE_SECONDS
+    while (states := {command.pid: _state(command.pid) for command in commands}) and time.monotonic() < give_up_at:
+        if all(state in ("", "Z", "X") for state in states.values()):
+            break
+        for command in commands:
+            if states[command.pid] == "T":
+                thaw(command)
+                thawed += 1
+        time.sleep(0.02)
+    return thawed
 
 
 def processes_of_group(group: int) -> dict[int, str]:

@@ -56,8 +56,7 @@ _PIPELINES = {
     ),
     "plain": _ORDERS.format(
         name="plain",
-        rest="target: {type: delta, table: plain}\n"
-        "write: {strategy: replace_window, window_column: order_date}\n",
+        rest="target: {type: delta, table: plain}\nwrite: {strategy: replace_window, window_column: order_date}\n",
     ),
     "rates": """\
 pipeline: rates
@@ -324,9 +323,7 @@ def assert_nothing_is_left(project: Project) -> None:
     assert project.state("SELECT run_id FROM samewise_runs WHERE status = 'open'") == []
     assert project.state("SELECT attempt_id FROM samewise_attempts WHERE status = 'running'") == []
     assert (
-        project.state(
-            "SELECT attempt_id FROM samewise_attempts WHERE staging IS NOT NULL AND NOT staging_dropped"
-        )
+        project.state("SELECT attempt_id FROM samewise_attempts WHERE staging IS NOT NULL AND NOT staging_dropped")
         == []
     )
     assert project.state("SELECT target, window_key FROM samewise_leases WHERE holder IS NOT NULL") == []

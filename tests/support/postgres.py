@@ -31,9 +31,7 @@ class PostgresServer:
         return f"postgresql+psycopg://postgres@127.0.0.1:{self.port}/{database}"
 
     def connect(self, database: str = "postgres") -> psycopg.Connection[tuple[object, ...]]:
-        return psycopg.connect(
-            host="127.0.0.1", port=self.port, user="postgres", dbname=database, autocommit=True
-        )
+        return psycopg.connect(host="127.0.0.1", port=self.port, user="postgres", dbname=database, autocommit=True)
 
     def new_url(self) -> str:
         """The URL of an empty schema, which is much quicker to make than a database and looks like one."""
@@ -103,9 +101,7 @@ _SETTINGS = ("fsync=off", "full_page_writes=off", "max_connections=100", "shared
 
 
 def _binaries() -> Path:
-    found = sorted(
-        Path("/usr/lib/postgresql").glob("*/bin/postgres"), key=lambda file: int(file.parent.parent.name)
-    )
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"), key=lambda file: int(file.parent.parent.name))
     on_path = shutil.which("postgres")
     if on_path is not None:
         found.append(Path(on_path))

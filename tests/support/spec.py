@@ -46,9 +46,7 @@ def make_project(root: Path, files: Mapping[str, str] | None = None) -> Path:
     return root
 
 
-def load(
-    root: Path, files: Mapping[str, str] | None = None, env: str | None = None, **environ: str
-) -> Loaded:
+def load(root: Path, files: Mapping[str, str] | None = None, env: str | None = None, **environ: str) -> Loaded:
     """Load the project with `files` on top."""
     return load_project(make_project(root, files), env, environ)
 

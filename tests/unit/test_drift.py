@@ -7,9 +7,7 @@ import pytest
 from samewise.core.schema import Column, Schema
 from samewise.plan.drift import Change, ChangeKind, contract_id, describe, schema_changes
 
-ORDERS = Schema.of(
-    [("order_id", "bigint"), ("amount", "decimal(12,2)"), ("status", "string"), ("at", "timestamp")]
-)
+ORDERS = Schema.of([("order_id", "bigint"), ("amount", "decimal(12,2)"), ("status", "string"), ("at", "timestamp")])
 
 
 def schema(*columns: tuple[str, str]) -> Schema:
@@ -45,9 +43,7 @@ def test_a_changed_type_is_found() -> None:
 
 def test_a_column_that_became_nullable_is_found() -> None:
     strict, loose = Schema((Column("a", "int", nullable=False),)), schema(("a", "int"))
-    assert schema_changes(strict, loose, ordered=True) == [
-        Change(ChangeKind.NULLABILITY, "a", "not null", "nullable")
-    ]
+    assert schema_changes(strict, loose, ordered=True) == [Change(ChangeKind.NULLABILITY, "a", "not null", "nullable")]
 
 
 def test_a_column_that_is_no_longer_nullable_is_no_change() -> None:
@@ -62,10 +58,7 @@ def test_a_moved_column_is_found_where_order_matters() -> None:
 
 
 def test_a_moved_column_is_no_change_where_order_does_not_matter() -> None:
-    assert (
-        schema_changes(schema(("a", "int"), ("b", "int")), schema(("b", "int"), ("a", "int")), ordered=False)
-        == []
-    )
+    assert schema_changes(schema(("a", "int"), ("b", "int")), schema(("b", "int"), ("a", "int")), ordered=False) == []
 
 
 def test_a_new_column_in_the_middle_moves_none() -> None:
@@ -103,9 +96,7 @@ def test_a_removed_column_is_the_old_name_of_one_new_column_only() -> None:
 
 
 def test_the_description_is_an_aligned_table() -> None:
-    observed = schema(
-        ("order_id", "string"), ("amount", "decimal(12,2)"), ("state", "string"), ("at", "timestamp")
-    )
+    observed = schema(("order_id", "string"), ("amount", "decimal(12,2)"), ("state", "string"), ("at", "timestamp"))
     assert describe(schema_changes(ORDERS, observed, ordered=True)).splitlines() == [
         "change        column    was     is",
         "type changed  order_id  bigint  string",
@@ -123,9 +114,7 @@ def test_the_description_fits_eighty_columns() -> None:
 
 def test_the_description_shows_where_two_long_types_differ() -> None:
     long = "struct<" + ",".join(f"field_{number}:string" for number in range(30))
-    text = describe(
-        schema_changes(schema(("a", long + ",z:int>")), schema(("a", long + ",z:date>")), ordered=True)
-    )
+    text = describe(schema_changes(schema(("a", long + ",z:int>")), schema(("a", long + ",z:date>")), ordered=True))
     assert [shown in text for shown in ("z:int>", "z:date>")] == [True, True]
 
 

@@ -86,9 +86,7 @@ def test_bounds_off_the_grid_are_refused_with_the_aligned_ones(text: str, every:
         ("2026-04-25T13:10/2026-04-25T13:20", "hour", "2026-04-25T13"),
     ],
 )
-def test_what_is_finer_than_the_grid_is_refused_with_the_window_around_it(
-    text: str, every: str, instead: str
-) -> None:
+def test_what_is_finer_than_the_grid_is_refused_with_the_window_around_it(text: str, every: str, instead: str) -> None:
     with pytest.raises(ValueError, match=rf"is finer than .*: write {instead}$"):
         parse_window(text, grid(every))
 

@@ -17,21 +17,15 @@ write: {strategy: refresh}
 """
 
 
-def hourly(
-    column_type: str, zone: str = "Europe/Berlin", sql: str = "SELECT * FROM source"
-) -> dict[str, str]:
-    text = ORDERS.replace("every: day", "every: hour").replace(
-        "order_date: date", f"order_date: {column_type}"
-    )
+def hourly(column_type: str, zone: str = "Europe/Berlin", sql: str = "SELECT * FROM source") -> dict[str, str]:
+    text = ORDERS.replace("every: day", "every: hour").replace("order_date: date", f"order_date: {column_type}")
     return {"pipelines/orders.yaml": text.replace("Europe/Berlin", zone), "pipelines/orders.sql": sql}
 
 
 def test_an_hourly_window_over_a_date_column_is_refused(tmp_path: Path) -> None:
     (found,) = problems(tmp_path, hourly("date"))
 
-    assert found.startswith(
-        "pipelines/orders.yaml:12: write.window_column: an hourly window over a DATE column"
-    )
+    assert found.startswith("pipelines/orders.yaml:12: write.window_column: an hourly window over a DATE column")
 
 
 def test_an_hourly_window_over_wall_clock_time_is_refused_where_clocks_are_set_back(tmp_path: Path) -> None:
@@ -61,9 +55,7 @@ def test_a_window_column_that_holds_no_time_is_refused(tmp_path: Path) -> None:
         "SELECT order_id, to_timestamp(x) AS `order_date` FROM source",
     ],
 )
-def test_a_column_that_the_transform_makes_anew_is_not_judged_by_the_old_one(
-    tmp_path: Path, sql: str
-) -> None:
+def test_a_column_that_the_transform_makes_anew_is_not_judged_by_the_old_one(tmp_path: Path, sql: str) -> None:
     assert load(tmp_path, hourly("date", sql=sql)).pipelines
 
 
@@ -81,9 +73,7 @@ def test_a_column_that_the_transform_passes_on_is_judged(tmp_path: Path, sql: st
 def test_without_a_transform_columns_must_be_in_the_schema(tmp_path: Path) -> None:
     text = ORDERS.replace("transform: orders.sql\n", "").replace("unique: [order_id]", "unique: [id]")
     text = text.replace("window_column: order_date", "window_column: order_dat")
-    broken = {
-        "pipelines/orders.yaml": text.replace("table: orders", "table: orders, partition_by: [nowhere]")
-    }
+    broken = {"pipelines/orders.yaml": text.replace("table: orders", "table: orders, partition_by: [nowhere]")}
 
     assert [problem.split(": the schema has no column ")[0] for problem in problems(tmp_path, broken)] == [
         "pipelines/orders.yaml:10: target.partition_by",
@@ -144,9 +134,7 @@ def test_a_target_does_not_move_with_the_window(tmp_path: Path) -> None:
     found = problems(tmp_path, orders_with("table: orders", 'path: "t/{{ window.start | date }}"'))
 
     assert len(found) == 1
-    assert found[0].startswith(
-        "pipelines/orders.yaml:11: target.path: 'window' cannot be used here: this table"
-    )
+    assert found[0].startswith("pipelines/orders.yaml:11: target.path: 'window' cannot be used here: this table")
 
 
 @pytest.mark.parametrize("target", ["table: orders", "path: warehouse/orders", "path: ./warehouse//orders/"])
@@ -180,9 +168,7 @@ def test_the_same_variable_makes_the_same_target(tmp_path: Path) -> None:
 
 
 def test_a_target_inside_another_one_is_refused(tmp_path: Path) -> None:
-    found = problems(
-        tmp_path, {"pipelines/x.yaml": REFRESH.replace("table: lookup", "path: warehouse/orders/sub")}
-    )
+    found = problems(tmp_path, {"pipelines/x.yaml": REFRESH.replace("table: lookup", "path: warehouse/orders/sub")})
 
     assert "lie inside one another" in found[0]
 

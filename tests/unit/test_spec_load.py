@@ -45,9 +45,7 @@ def test_all_problems_of_all_files_come_at_once(tmp_path: Path) -> None:
         tmp_path,
         {
             "samewise.yaml": "project: shop\nwarehuse: x\nlease: 60\n",
-            "pipelines/orders.yaml": ORDERS.replace("strategy:", "stratgey:").replace(
-                "attempts: 3", "attempts: three"
-            ),
+            "pipelines/orders.yaml": ORDERS.replace("strategy:", "stratgey:").replace("attempts: 3", "attempts: three"),
             deep: (
                 "pipeline: two\n"
                 "tasks:\n"
@@ -166,9 +164,7 @@ def test_a_wrong_value_is_told_with_its_line_and_in_plain_words(
     assert [problem for problem in found if expected in problem], found
 
 
-@pytest.mark.parametrize(
-    "pydantic_word", ["Input should", "Field required", "Extra inputs", "validation error"]
-)
+@pytest.mark.parametrize("pydantic_word", ["Input should", "Field required", "Extra inputs", "validation error"])
 def test_no_wording_of_the_library_leaks(tmp_path: Path, pydantic_word: str) -> None:
     values = {
         "pipeline": [1],
@@ -195,10 +191,7 @@ def test_a_missing_part_is_told_once(tmp_path: Path) -> None:
 def test_keys_of_the_flat_form_do_not_mix_with_tasks(tmp_path: Path) -> None:
     found = problems(tmp_path, orders_with("expect:\n", "tasks: []\nexpect:\n"))
 
-    assert (
-        "pipelines/orders.yaml:4: source: belongs inside one of the tasks, since this file has tasks:"
-        in found
-    )
+    assert "pipelines/orders.yaml:4: source: belongs inside one of the tasks, since this file has tasks:" in found
 
 
 def test_a_pipeline_name_in_two_files_is_a_problem_of_the_second(tmp_path: Path) -> None:

@@ -83,9 +83,7 @@ def test_an_environment_that_is_not_chosen_is_checked_too(tmp_path: Path) -> Non
 
 
 def test_master_and_remote_exclude_each_other(tmp_path: Path) -> None:
-    found = problems(
-        tmp_path, {"samewise.yaml": "project: shop\nspark:\n  master: local\n  remote: sc://x\n"}
-    )
+    found = problems(tmp_path, {"samewise.yaml": "project: shop\nspark:\n  master: local\n  remote: sc://x\n"})
 
     assert found == ["samewise.yaml:4: spark.remote: excludes 'master': name one of the two"]
 
@@ -96,20 +94,14 @@ def test_a_secret_reaches_the_url_and_no_message(tmp_path: Path) -> None:
     loaded = load(tmp_path, {"samewise.yaml": text}, PG_PASSWORD="hunter2")
 
     assert loaded.state_url == "postgresql+psycopg://u:hunter2@h/d"
-    assert (
-        loaded.secrets.redact(f"cannot reach {loaded.state_url}")
-        == "cannot reach postgresql+psycopg://u:***@h/d"
-    )
+    assert loaded.secrets.redact(f"cannot reach {loaded.state_url}") == "cannot reach postgresql+psycopg://u:***@h/d"
     assert "hunter2" not in repr(loaded)
 
 
 def test_a_state_url_out_of_the_environment_is_checked_when_it_is_known(tmp_path: Path) -> None:
     text = 'project: shop\nstate: "{{ env.STATE }}"\n'
 
-    assert (
-        load(tmp_path, {"samewise.yaml": text}, STATE="postgres://h/d").state_url
-        == "postgresql+psycopg://h/d"
-    )
+    assert load(tmp_path, {"samewise.yaml": text}, STATE="postgres://h/d").state_url == "postgresql+psycopg://h/d"
     assert "state: must be a sqlite" in problems(tmp_path, {"samewise.yaml": text}, STATE="mysql://h/d")[0]
 
 
@@ -124,9 +116,7 @@ def test_a_missing_variable_is_named_with_the_line_and_without_its_neighbours(tm
 def test_a_missing_variable_of_an_environment_has_that_environments_line(tmp_path: Path) -> None:
     text = 'project: shop\nenvs:\n  prod:\n    warehouse: "{{ env.LAKE }}"\n'
 
-    assert problems(tmp_path, {"samewise.yaml": text}, "prod")[0].startswith(
-        "samewise.yaml:4: envs.prod.warehouse"
-    )
+    assert problems(tmp_path, {"samewise.yaml": text}, "prod")[0].startswith("samewise.yaml:4: envs.prod.warehouse")
     assert load(tmp_path, {"samewise.yaml": text}).pipelines
 
 
@@ -140,18 +130,14 @@ def test_a_table_is_a_folder_of_the_warehouse(tmp_path: Path) -> None:
     loaded = load(tmp_path)
     pipeline = loaded.pipelines["orders_daily"]
 
-    assert loaded.location(pipeline.tasks[0].target, pipeline) == Location(
-        path=f"{tmp_path}/warehouse/orders"
-    )
+    assert loaded.location(pipeline.tasks[0].target, pipeline) == Location(path=f"{tmp_path}/warehouse/orders")
 
 
 def test_with_a_catalog_a_table_is_one_of_its_tables(tmp_path: Path) -> None:
     loaded = load(tmp_path, {"samewise.yaml": "project: shop\ncatalog: spark_catalog.shop\n"})
     pipeline = loaded.pipelines["orders_daily"]
 
-    assert loaded.location(pipeline.tasks[0].target, pipeline) == Location(
-        table=("spark_catalog", "shop", "orders")
-    )
+    assert loaded.location(pipeline.tasks[0].target, pipeline) == Location(table=("spark_catalog", "shop", "orders"))
 
 
 @pytest.mark.parametrize(

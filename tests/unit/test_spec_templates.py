@@ -19,9 +19,7 @@ BERLIN = ZoneInfo("Europe/Berlin")
 WINDOW = Window(datetime(2026, 4, 24, 22, tzinfo=UTC), datetime(2026, 4, 25, 22, tzinfo=UTC))
 
 
-def rendered(
-    text: str, params: Mapping[str, Scalar] | None = None, window: Window = WINDOW, **environ: str
-) -> str:
+def rendered(text: str, params: Mapping[str, Scalar] | None = None, window: Window = WINDOW, **environ: str) -> str:
     return render(
         text,
         window=window,

@@ -157,9 +157,7 @@ def test_what_leaves_the_data_alone_leaves_the_definition_alone(tmp_path: Path, 
     assert definition(tmp_path) == definition(tmp_path, ORDERS.replace(old, new))
 
 
-@pytest.mark.parametrize(
-    ("one", "other"), [("1", "'1'"), ("1", "true"), ("1", "1.0"), ("2026-04-01", "'2026-04-01'")]
-)
+@pytest.mark.parametrize(("one", "other"), [("1", "'1'"), ("1", "true"), ("1", "1.0"), ("2026-04-01", "'2026-04-01'")])
 def test_parameters_of_different_types_are_different(tmp_path: Path, one: str, other: str) -> None:
     first = definition(tmp_path, ORDERS + f"params: {{a: {one}}}\n")
 

@@ -25,9 +25,7 @@ def test_a_network_mount_is_named(kind: str) -> None:
     assert network_file_system(Path("/data/p/state.db"), LOCAL + mounted(kind, "/data")) == kind
 
 
-@pytest.mark.parametrize(
-    "kind", ["ext4", "xfs", "overlay", "tmpfs", "btrfs", "fuse.fuse-overlayfs", "fuseblk"]
-)
+@pytest.mark.parametrize("kind", ["ext4", "xfs", "overlay", "tmpfs", "btrfs", "fuse.fuse-overlayfs", "fuseblk"])
 def test_a_local_mount_is_fine(kind: str) -> None:
     assert network_file_system(Path("/data/state.db"), LOCAL + mounted(kind, "/data")) is None
 

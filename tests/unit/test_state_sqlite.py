@@ -87,9 +87,7 @@ def test_a_reader_does_not_wait_for_a_writer(tmp_path: Path) -> None:
         assert store.now() is not None
 
 
-def test_a_lock_that_is_never_given_free_is_transient(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lock_that_is_never_given_free_is_transient(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "LOCK_WAIT_SECONDS", 0.1)
     with Store.open(url(tmp_path / "state.db")) as store:
         other = sqlite3.connect(tmp_path / "state.db", isolation_level=None)
@@ -118,9 +116,7 @@ def test_a_database_that_may_not_be_written_is_a_wrong_setting(tmp_path: Path) -
 
 def test_an_error_that_only_a_bug_can_cause_is_not_translated() -> None:
     with pytest.raises(sqlite3.IntegrityError) as caught:
-        sqlite3.connect(":memory:").execute("CREATE TABLE t (a NOT NULL)").execute(
-            "INSERT INTO t VALUES (NULL)"
-        )
+        sqlite3.connect(":memory:").execute("CREATE TABLE t (a NOT NULL)").execute("INSERT INTO t VALUES (NULL)")
     assert translate(caught.value, "state.db") is None
 
 

@@ -92,6 +92,22 @@ def history(
 
 
 @app.command()
+def contract(
+    pipeline: Pipeline,
+    accept: Annotated[bool, typer.Option("--accept", help="Make the source's schema of today the contract.")] = False,
+    project: Folder = HERE,
+    env: Env = None,
+    json: Json = False,
+) -> None:
+    """The schema that was accepted for the source, and how today's differs."""
+    from samewise.cli.contract import show_contract
+
+    guard.answer(
+        lambda: show_contract(project, env, pipeline, accepting=accept, as_json=json), as_json=json, pipeline=pipeline
+    )
+
+
+@app.command()
 def recover(
     pipeline: MaybePipeline = None,
     adopt: Annotated[

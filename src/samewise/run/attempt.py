@@ -121,7 +121,7 @@ class Attempt:
         known = contracts.current(self.store, self.job.pipeline, self.job.task)
         if self.job.declared or known is None:
             return found
-        check_contract(known.schema, found)
+        check_contract(self.job.pipeline, known.schema, found)
         return known.schema
 
     def _build(self) -> DataFrame:

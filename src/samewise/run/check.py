@@ -11,17 +11,15 @@ from samewise.plan.spans import WINDOW_COLUMN, grain_problem
 from samewise.run.job import Job
 
 
-def check_contract(contract: Schema | None, found: Schema) -> None:
+def check_contract(pipeline: str, contract: Schema, found: Schema) -> None:
     """Raise `Refused` if the source no longer has the shape that was accepted."""
-    if contract is None:
-        return
     changes = schema_changes(contract, found, ordered=False)
     if changes:
         raise Refused(
             "the source does not have the schema that was accepted\n" + describe(changes),
             code="drift",
-            next_step="mend the source; or, if this is the shape that you want from now on, write it "
-            "under source.schema and run again",
+            next_step="mend the source; or, if this is the shape that you want from now on: "
+            f"`samewise contract {pipeline} --accept`, then run again",
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from samewise.core.errors import Busy, Refused, SamewiseError, Superseded
-from samewise.core.windows import FULL, Window
+from samewise.core.windows import Window
 from samewise.run.events import Listener, WindowBegan, WindowEnded
 from samewise.run.results import RunResult, WindowResult
 from samewise.run.schedule import Graph, schedule_work
@@ -28,7 +28,7 @@ def run_pipeline(
     results: list[WindowResult] = []
     blocked: set[tuple[str, Window]] = set()
     for number, (job, window) in enumerate(work, start=1):
-        if any((name, at) in blocked for name in graph.depends_on.get(job.task, ()) for at in (window, FULL)):
+        if _waits_for(blocked, graph.depends_on.get(job.task, ()), window):
             blocked.add((job.task, window))
             continue
         emit(WindowBegan(job.task, window, number, len(work)))
@@ -40,6 +40,11 @@ def run_pipeline(
             if not _concerns_one_window(result.error):
                 break
     return RunResult(graph.pipeline, results, before, _watermark(graph, store))
+
+
+def _waits_for(blocked: set[tuple[str, Window]], upstream: Sequence[str], window: Window) -> bool:
+    """True if a task that this one depends on did not get through the window, or any window of a whole table."""
+    return any(name in upstream and at.overlaps(window) for name, at in blocked)
 
 
 def _concerns_one_window(error: SamewiseError) -> bool:

@@ -166,11 +166,8 @@ class _Held:
         retries = self.job.retries
         retrying = tenacity.Retrying(
             stop=tenacity.stop_after_attempt(retries.attempts),
-            wait=tenacity.wait_exponential_jitter(
-                initial=retries.backoff_seconds,
-                max=retries.max_backoff_seconds,
-                jitter=retries.backoff_seconds,
-            ),
+            wait=tenacity.wait_exponential(multiplier=retries.backoff_seconds, max=retries.max_backoff_seconds)
+            + tenacity.wait_random(0, retries.backoff_seconds / 2),
             retry=tenacity.retry_if_exception(_worth_retrying),
             before_sleep=self._tell_retry,
             reraise=True,

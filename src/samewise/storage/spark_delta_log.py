@@ -9,6 +9,7 @@ from samewise.core.errors import ConfigError
 from samewise.core.records import TargetCommit
 from samewise.core.schema import Schema
 from samewise.core.sql import Span
+from samewise.storage.files import spark_path
 from samewise.storage.frames import schema_of
 from samewise.storage.log import LiveFile, VersionGone, commit_of
 
@@ -81,9 +82,12 @@ class SparkDeltaLog:
         return [commit for commit in self._history() if commit.version <= self._version]
 
     def token(self, app_id: str) -> int:
-        """From the stamps in the history: a commit that the log has forgotten is not counted."""
-        stamps = (commit.stamp for commit in self._history())
-        return max((s.generation for s in stamps if s is not None and s.app_id == app_id), default=0)
+        history = self._history()
+        stamps = [c.stamp for c in history if c.stamp is not None and c.stamp.app_id == app_id]
+        if stamps or not history or history[0].version == 0:
+            return max((stamp.generation for stamp in stamps), default=0)
+        # The log was cut off. A checkpoint keeps every token, though not who used it.
+        return self._checkpointed_token(app_id)
 
     def files(self, span: Span | None, version: int) -> list[LiveFile]:
         """Files that do hold rows of the span: Spark has to read the span's column to know."""
@@ -112,6 +116,20 @@ class SparkDeltaLog:
                 raise VersionGone(f"{self._reference} has no version {version} any more") from error
             raise
         return rows
+
+    def _checkpointed_token(self, app_id: str) -> int:
+        from pyspark.errors import AnalysisException
+        from pyspark.sql import functions as f
+
+        checkpoints = f"{spark_path(str(self._detail['location']))}/_delta_log/*.checkpoint*.parquet"
+        try:
+            tokens = self._spark.read.parquet(checkpoints).where(f.col("txn.appId") == app_id)
+        except AnalysisException as error:
+            if error.getCondition() in _NO_TABLE:
+                return 0
+            raise
+        found = tokens.agg(f.max("txn.version")).first()
+        return 0 if found is None or found[0] is None else int(found[0])
 
     def _history(self) -> list[TargetCommit]:
         rows = self._spark.sql(f"DESCRIBE HISTORY {self._reference}").selectExpr(
