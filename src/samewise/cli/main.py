@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -167,4 +168,6 @@ def main() -> None:
     """The entry point of the `samewise` command."""
     # Importing makes many objects and no garbage: looking for some takes a fifth of a short command's time.
     gc.disable()
+    # The same for pydantic, which would read the metadata of every installed package to find plugins.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     app()

@@ -79,6 +79,9 @@ class Target(Protocol):
     def key(self) -> str:
         """The same for the same table, however it is written: names the lease and the owner."""
 
+    def exists(self) -> bool:
+        """Whether the target is there at all; cheaper than to ask for its head."""
+
     def head(self) -> Head | None:
         """The target as it is now; None if it does not exist yet."""
 

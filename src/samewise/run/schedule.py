@@ -43,7 +43,7 @@ def due(job: Job, store: Store | None, *, now: datetime) -> list[Window]:
     if store is None:
         return due_windows(job.grid, set(), now=now)
     # A target that was dropped holds nothing, whatever the receipts say.
-    gone = job.target.head() is None
+    gone = not job.target.exists()
     done = set() if gone else receipts.done_windows(store, job.pipeline, job.task, job.target.key)
     unfinished = runs.open_windows(store, job.pipeline, job.task)
     return due_windows(job.grid, done - unfinished, now=now)

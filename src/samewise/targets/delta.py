@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from samewise.core.schema import Schema
 from samewise.core.sql import Span, literal, quote
 from samewise.storage.delta_log import CannotRead, DeltaLog, Log, SparkDeltaLog
 from samewise.storage.failures import Kind, read_failure
-from samewise.storage.files import spark_folder
+from samewise.storage.files import is_local, join, local_path, spark_folder
 from samewise.storage.frames import schema_of
 
 if TYPE_CHECKING:
@@ -54,6 +55,11 @@ class DeltaTarget:
             return ".".join(quote(part) for part in self._table)
         assert self._location is not None
         return f"delta.{quote(spark_folder(self._location))}"
+
+    def exists(self) -> bool:
+        if self._location is not None and is_local(self._location):
+            return os.path.isdir(join(local_path(self._location), "_delta_log"))
+        return self.head() is not None
 
     def head(self) -> Head | None:
         log = self._read_log()
