@@ -66,7 +66,9 @@ def measured(rows: DataFrame) -> Measures:
     expressions = measure_expressions(schema_of(rows))
     found = rows.selectExpr(*[f"{sql} AS {quote(name)}" for name, sql in expressions.items()]).first()
     assert found is not None
-    return read_measures(found.asDict())
+    measures = read_measures(found.asDict())
+    assert measures is not None
+    return measures
 
 
 def frame(spark: SparkSession, rows: Sequence[TextRow]) -> DataFrame:

@@ -15,10 +15,12 @@ from samewise.core.ids import Json
 from samewise.core.schema import Column, Schema
 from samewise.core.sql import quote
 
-_CHUNK = 21
-_MASK = (1 << _CHUNK) - 1
 _HASH_BITS = 96
+_HASH_PREFIX = "hash_"
 _SUM_PREFIX = "sum_"
+_UNITS_PREFIX = "units_"
+_EXACT_DIGITS = 14
+"""A decimal of so many digits, times a power of ten, is a double that is less than a half from the whole number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,37 +43,51 @@ class Measures:
         return cls(int(str(value["rows"])), str(value["content_hash"]), dict(sums))
 
 
-def measure_expressions(schema: Schema) -> dict[str, str]:
-    """Aggregates over rows of `schema`, by the name that `read_measures` expects."""
+def measure_expressions(schema: Schema, *, bits: int = 21) -> dict[str, str]:
+    """Aggregates over rows of `schema`, by the name that `read_measures` expects.
+
+    The sum of 64-bit row hashes is taken in parts of `bits` that a BIGINT can hold: 21 bits for 2**41 rows;
+    32 bits are two sums instead of three, for 2**31 rows. A sum does not depend on the order of the rows,
+    and unlike XOR it does not lose a pair of equal rows.
+    """
     row_hash = row_hash_expression(schema)
-    expressions = {
-        "rows": "count(*)",
-        # The sum of 64-bit hashes, in three parts that a BIGINT holds for 2**41 rows. A sum does not
-        # depend on the order of the rows, and unlike XOR it does not lose a pair of equal rows.
-        "hash_0": f"sum({row_hash} & {_MASK}L)",
-        "hash_1": f"sum(shiftright({row_hash}, {_CHUNK}) & {_MASK}L)",
-        "hash_2": f"sum(shiftright({row_hash}, {2 * _CHUNK}))",
-    }
+    expressions = {"rows": "count(*)"}
+    for shift in range(0, 64, bits):
+        part = row_hash if shift == 0 else f"shiftright({row_hash}, {shift})"
+        last = shift + bits >= 63
+        expressions[f"{_HASH_PREFIX}{shift}"] = f"try_sum({part})" if last else f"try_sum({part} & {(1 << bits) - 1}L)"
+        if last:
+            break
     for column in schema:
-        if column.type.startswith("decimal"):
-            expressions[_SUM_PREFIX + column.name] = f"try_sum({quote(column.name)})"
+        size = re.fullmatch(r"decimal\((\d+),(\d+)\)", column.type)
+        if size is None:
+            continue
+        name, (digits, scale) = quote(column.name), map(int, size.groups())
+        if digits <= _EXACT_DIGITS:
+            # Adding up whole cents is exact and takes a tenth of the time of adding up decimals.
+            units = f"floor(CAST({name} AS DOUBLE) * 1e{scale}D + 0.5D)"
+            expressions[f"{_UNITS_PREFIX}{scale}_{column.name}"] = f"try_sum({units})"
+        else:
+            expressions[_SUM_PREFIX + column.name] = f"try_sum({name})"
     return expressions
 
 
-def read_measures(values: Mapping[str, object]) -> Measures:
-    """Measures from the row that `measure_expressions` gave."""
-
-    def whole(name: str) -> int:
-        value = values[name]
-        return 0 if value is None else int(str(value))
-
-    total = (whole("hash_2") << 2 * _CHUNK) + (whole("hash_1") << _CHUNK) + whole("hash_0")
-    sums = {
-        name.removeprefix(_SUM_PREFIX): format(Decimal(str(value)), "f")
-        for name, value in values.items()
-        if name.startswith(_SUM_PREFIX) and value is not None
-    }
-    return Measures(whole("rows"), f"{total % (1 << _HASH_BITS):0{_HASH_BITS // 4}x}", sums)
+def read_measures(values: Mapping[str, object]) -> Measures | None:
+    """Measures from the row that `measure_expressions` gave; None if there were too many rows for its parts."""
+    rows = int(str(values["rows"]))
+    total = 0
+    sums: dict[str, str] = {}
+    for name, value in values.items():
+        if name.startswith(_HASH_PREFIX):
+            if value is None and rows > 0:
+                return None
+            total += int(str(value or 0)) << int(name.removeprefix(_HASH_PREFIX))
+        elif name.startswith(_SUM_PREFIX) and value is not None:
+            sums[name.removeprefix(_SUM_PREFIX)] = format(Decimal(str(value)), "f")
+        elif name.startswith(_UNITS_PREFIX) and value is not None:
+            scale, _, column = name.removeprefix(_UNITS_PREFIX).partition("_")
+            sums[column] = format(Decimal(int(str(value))).scaleb(-int(scale)), "f")
+    return Measures(rows, f"{total % (1 << _HASH_BITS):0{_HASH_BITS // 4}x}", sums)
 
 
 def row_hash_expression(schema: Schema) -> str:

@@ -23,7 +23,7 @@ from samewise.run import staging
 from samewise.run.check import check_contract, check_result, result_span
 from samewise.run.events import Listener, StepBegan
 from samewise.run.job import Job
-from samewise.run.observe import observed
+from samewise.run.observe import figures, observed
 from samewise.run.quarantine import keep_only, set_aside
 from samewise.run.receipt import Gathered, landed_contract, landed_receipt
 from samewise.run.transform import Context, refuse_clocks
@@ -104,7 +104,8 @@ class Attempt:
         head = job.target.head()
         result = schema_of(rows)
         check_result(job, result, None if head is None else head.schema)
-        refuse_clocks(rows, job.spark())
+        if not job.passes_through:
+            refuse_clocks(rows, job.spark())
         self._gathered.contract = found
         self._gathered.span = result_span(job, run.window, result)
         if job.marks_rows:
@@ -128,7 +129,9 @@ class Attempt:
         """The transform over the pinned rows, with the reading observed; nothing runs yet."""
         job, run = self.job, self.run
         sums = manifest_sums(run.source.details.get("manifest"))
-        rows, self._gathered.reading = observed(job.source.read(run.source, run.window), source_expressions(sums))
+        rows = job.source.read(run.source, run.window)
+        if sums or not job.passes_through:
+            rows, self._gathered.reading = observed(rows, source_expressions(sums))
         inputs = {name: source.read(run.inputs[name], run.window) for name, source in job.inputs.items()}
         context = Context(run.window, job.zone, run.run_ts, job.params, inputs, job.spark())
         return job.transform.apply(rows, context)
@@ -142,10 +145,16 @@ class Attempt:
 
     def _verify(self) -> None:
         assert self._rows is not None and self._staged is not None
-        gathered = self._gathered
-        gathered.rows_read = check_manifest(self.job.source, self.run, gathered.reading, gathered.rows_quarantined or 0)
+        gathered, quarantined = self._gathered, self._gathered.rows_quarantined or 0
         staged = self._staged.read(self.job.spark(), self._rows)
+        if gathered.reading is not None:
+            passing = figures(gathered.reading)
+            gathered.rows_read = check_manifest(self.job.source, self.run, passing, quarantined)
         gathered.measures = measure_staged(staged, self.job.rules, gathered.span)
+        if gathered.reading is None:
+            # Nothing came between the source and the staged rows: as many were read.
+            passing = {"rows": gathered.measures.rows}
+            gathered.rows_read = check_manifest(self.job.source, self.run, passing, quarantined)
         if gathered.measures.rows == 0 and self.job.on_empty == "fail":
             raise Refused(
                 "the result is empty, and on_empty is fail",
@@ -188,7 +197,7 @@ class Attempt:
         failpoints.reach(Failpoint.COMMITTING)
         rows = self._rows
         if gathered.measures is None:
-            rows, gathered.writing = observed(rows, measure_expressions(schema_of(rows)))
+            rows, gathered.writing = observed(rows, measure_expressions(schema_of(rows), bits=32))
         empty = gathered.measures is not None and gathered.measures.rows == 0
         write = Write(gathered.span, job.partition_by, keep=empty and job.on_empty == "keep")
         job.target.publish(rows, write, self._stamp())

@@ -14,7 +14,7 @@ from samewise.core.windows import Window
 from samewise.plan.grid import Grid
 from samewise.plan.spans import loaded_span, window_span
 from samewise.plan.window_text import label
-from samewise.run.transform import Scalar, Transform
+from samewise.run.transform import PassThrough, Scalar, Transform
 from samewise.run.verify import Rules
 
 
@@ -67,6 +67,11 @@ class Job:
     @property
     def declared(self) -> bool:
         return self.declared_schema is not None
+
+    @property
+    def passes_through(self) -> bool:
+        """True where the target gets the source's rows as they are: then nothing can add, drop or change one."""
+        return isinstance(self.transform, PassThrough)
 
     @property
     def stages(self) -> bool:

@@ -50,7 +50,7 @@ def landed_receipt(job: Job, run: RunRecord, landed: Landed, gathered: Gathered,
         fingerprint=run.fingerprint,
         contract=run.contract if stamp is None else stamp.contract,
         measures=measures,
-        rows_read=_rows_read(gathered, stamp, own=own),
+        rows_read=_rows_read(job, gathered, stamp, measures, own=own),
         rows_staged=measures.rows if measures is not None and job.stages else None,
         rows_quarantined=gathered.rows_quarantined,
     )
@@ -91,10 +91,15 @@ def _measures(job: Job, run: RunRecord, landed: Landed, gathered: Gathered, *, o
     return shown
 
 
-def _rows_read(gathered: Gathered, stamp: Stamp | None, *, own: bool) -> int | None:
+def _rows_read(
+    job: Job, gathered: Gathered, stamp: Stamp | None, measures: Measures | None, *, own: bool
+) -> int | None:
     if gathered.rows_read is not None:
         return gathered.rows_read
+    quarantined = gathered.rows_quarantined or 0
     if own and gathered.reading is not None:
         found = figures(gathered.reading)
-        return None if found is None else int(found["rows"]) + (gathered.rows_quarantined or 0)
+        return None if found is None else int(found["rows"]) + quarantined
+    if own and job.passes_through and measures is not None:
+        return measures.rows + quarantined
     return None if stamp is None else stamp.rows_read

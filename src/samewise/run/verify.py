@@ -12,11 +12,10 @@ from samewise.core.measures import Measures, measure_expressions, read_measures
 from samewise.core.ports import Source
 from samewise.core.records import RunRecord
 from samewise.core.sql import Span, quote
-from samewise.run.observe import figures
 from samewise.storage.frames import schema_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Observation
+    from pyspark.sql import DataFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +72,13 @@ def compare_with_manifest(manifest: Mapping[str, Any], totals: Totals) -> str | 
     return None
 
 
-def check_manifest(source: Source, run: RunRecord, reading: Observation | None, quarantined: int) -> int:
-    """How many rows were read, those in quarantine included. Raises `Refused` if the manifest says otherwise."""
+def check_manifest(source: Source, run: RunRecord, passing: Mapping[str, Any] | None, quarantined: int) -> int:
+    """How many rows were read, those in quarantine included. Raises `Refused` if the manifest says otherwise.
+
+    `passing` is what was observed while they were read, as `source_expressions` names it.
+    """
     manifest = run.source.details.get("manifest") or {}
     sums = manifest_sums(manifest)
-    passing = None if reading is None else figures(reading)
     if passing is not None:
         totals = read_totals(passing, sums, quarantined)
         if compare_with_manifest(manifest, totals) is None:
@@ -116,6 +117,7 @@ def measure_staged(staged: DataFrame, rules: Rules, span: Span | None) -> Measur
     values = found.asDict()
     broken = {name: int(values.pop(name)) for name in checks}
     measures = read_measures(values)
+    assert measures is not None, "more than 2**41 rows in one window"
     if broken.get("outside"):
         raise outside_window(broken["outside"], measures.rows)
     for name, condition in checks.items():

@@ -68,6 +68,7 @@ class FilesSource:
         self._quarantines = on_malformed == "quarantine" and format in _TEXT
         self._manifest = manifest
         self._in_files: dict[str, list[str] | None] = {}
+        self._footers: dict[str, Schema] = {}
 
     def pin(self, window: Window) -> Pins:
         glob = self._path(window)
@@ -113,11 +114,15 @@ class FilesSource:
         if self._format in _TEXT:
             assert self._declared is not None
             return self._declared
-        return self._footer_schema(found, path_columns)
+        schema = self._footer_schema(found, path_columns)
+        if not any("<" in column.type for column in schema):
+            # Names inside a struct cannot always be written down as DDL; those Spark reads again by itself.
+            self._footers[pins.fingerprint] = schema
+        return schema
 
     def read(self, pins: Pins, window: Window) -> DataFrame:
         if self._format not in _TEXT:
-            return self._load(pins, self._declared)
+            return self._load(pins, self._declared or self._footers.get(pins.fingerprint))
         assert self._declared is not None
         if self._quarantines:
             rows = self._permissive(pins).where(f"{quote(malformed.COLUMN)} IS NULL")

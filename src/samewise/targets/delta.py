@@ -144,7 +144,9 @@ class DeltaTarget:
         expressions = measure_expressions(schema_of(rows))
         found = rows.selectExpr(*[f"{sql} AS {quote(name)}" for name, sql in expressions.items()]).first()
         assert found is not None
-        return read_measures(found.asDict())
+        measures = read_measures(found.asDict())
+        assert measures is not None, "more than 2**41 rows in one window"
+        return measures
 
     def _read_log(self, *, fresh: bool = False) -> Log | None:
         if not fresh and time.monotonic() - self._log_read_at < _LOG_SECONDS:
