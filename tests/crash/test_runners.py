@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
+import pytest
+from sqlalchemy import Connection, Inspector, inspect
+
+from samewise.state import migrate
+from samewise.state.store import Store
 from tests.support.crash import thaw_until_they_end, wait_until_frozen
 from tests.support.crash_project import (
     DAYS,
@@ -79,3 +84,19 @@ def _per_window(project: Project, pipeline: str) -> list[tuple[object, ...]]:
 def _figures(receipts: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
     """Receipts without the target's version: which window came first is for chance to decide."""
     return [receipt[:4] + receipt[5:] for receipt in receipts]
+
+
+def test_a_store_that_another_process_makes_at_this_very_moment_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"sqlite:///{tmp_path}/state.db"
+
+    def look_too_late(connection: Connection) -> Inspector:
+        # The tables were not there when they were read, and are there now that someone looks why.
+        monkeypatch.setattr(migrate, "inspect", inspect)
+        Store.open(url).close()
+        return inspect(connection)
+
+    monkeypatch.setattr(migrate, "inspect", look_too_late)
+    with Store.open(url) as opened, Store.open(url) as again:
+        assert opened.store_id == again.store_id

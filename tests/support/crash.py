@@ -127,6 +127,9 @@ class _Child:
     def wait(self, seconds: float = PATIENCE_SECONDS) -> Ended:
         self.dead.wait(seconds)
         said = self.stdout.read_text(), self.stderr.read_text()
+        if self.code is None:
+            # So that it does not go on in a place that the next test sets back.
+            os.kill(self.pid, signal.SIGKILL)
         assert self.code is not None, f"it still runs after {seconds} s\n{said[0]}\n{said[1]}"
         return Ended(self.code, *said)
 

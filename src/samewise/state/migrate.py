@@ -34,11 +34,10 @@ def read_meta(engine: Engine) -> Meta | None:
         try:
             return _read(connection)
         except DBAPIError:
-            # Only the absence of the table is an answer; everything else is the error that it is.
+            # Only the absence of the table is an answer. Where it is there, another process has just made it, or
+            # the error is another one and comes again.
             connection.rollback()
-            if inspect(connection).has_table(meta.name):
-                raise
-            return None
+            return _read(connection) if inspect(connection).has_table(meta.name) else None
 
 
 def upgrade(engine: Engine, place: str) -> Meta:

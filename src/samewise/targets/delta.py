@@ -106,6 +106,9 @@ class DeltaTarget:
         if head is None:
             self._create(schema, owner, partition_by)
             head = self._fresh_head()
+        if head is None:
+            self._create_over(schema, partition_by)
+            head = self._fresh_head()
             assert head is not None
         if head.owner is None:
             self._set_owner(owner)
@@ -185,6 +188,15 @@ class DeltaTarget:
                 f"CREATE TABLE IF NOT EXISTS {self.reference} ({columns}) USING DELTA{clause} "
                 f"TBLPROPERTIES ({properties})"
             )
+
+    def _create_over(self, schema: Schema, partition_by: Sequence[str]) -> None:
+        """Create the table where a creation was cut off, or is under way elsewhere. A table that is there stays."""
+        # CREATE TABLE takes any folder with something in it for the table, also a log without a commit. The
+        # writer looks at the commits.
+        columns = ", ".join(f"{quote(column.name)} {column.type}" for column in schema)
+        writer = self._spark().createDataFrame([], columns).write.format("delta").mode("ignore")
+        with self._committing():
+            writer.partitionBy(*partition_by).save(self._path())
 
     def _set_owner(self, owner: Owner) -> None:
         # A change of the table's metadata: a commit under way from the former owner conflicts with it,
