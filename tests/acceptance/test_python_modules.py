@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import calendar
+import sys
 from typing import TYPE_CHECKING
+
+import pytest
 
 from tests.support.project import Shop
 
@@ -25,7 +28,10 @@ def clean(rows, context):
 """
 
 
-def test_a_function_of_another_module_of_the_project_runs_on_the_workers(shop: Shop, spark: SparkSession) -> None:
+def test_a_function_of_another_module_of_the_project_runs_on_the_workers(
+    shop: Shop, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path])
     shop.write("pipelines/words.py", "def shouted(value):\n    return value.upper()\n")
     shop.write("pipelines/calendar.py", TRANSFORM)
     shop.pipeline({"transform": "calendar.py:clean"})
@@ -34,4 +40,6 @@ def test_a_function_of_another_module_of_the_project_runs_on_the_workers(shop: S
     assert shop.run().code == 0
 
     assert shop.rows(spark, "status") == [("NEW",)]
-    assert calendar.isleap(2028), "the standard library's calendar is still itself"
+    del sys.modules["words"]
+    monkeypatch.delitem(sys.modules, "calendar")
+    assert __import__("calendar").__file__ == calendar.__file__, "the standard library's calendar is still itself"

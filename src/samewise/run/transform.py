@@ -108,9 +108,8 @@ class PythonTransform:
 
     def _load(self) -> Callable[..., Any]:
         if self.function not in self._loaded:
-            for folder in (str(self.root), str(self.file.parent)):
-                if folder not in sys.path:
-                    sys.path.insert(0, folder)
+            # At the end: a module of the project must not hide one of the same name that others import.
+            sys.path += [f for f in (str(self.file.parent), str(self.root)) if f not in sys.path]
             # A name of our own: a transform in calendar.py must not become everybody's `calendar`.
             name = f"samewise_transform_{stable_hash(str(self.file))[:12]}"
             spec = importlib.util.spec_from_file_location(name, self.file)
