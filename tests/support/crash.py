@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 REPOSITORY = Path(__file__).parents[2]
-PATIENCE_SECONDS = 120.0
+PATIENCE_SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True)
