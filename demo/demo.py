@@ -36,6 +36,7 @@ def main() -> int:
     say(bold("Seven days of orders, two kills, the same table."))
     say(f"Everything is in {folder}")
     say()
+    os.environ["SPARK_CONF_DIR"] = str(small_data_defaults(folder / "spark-conf"))
     try:
         with Comparison(folder) as comparison:
             load_with_two_kills(folder / "shop")
@@ -53,6 +54,15 @@ def main() -> int:
     for words in (f"status {PIPELINE}", f"history {PIPELINE}", f"run {PIPELINE} --dry-run --force"):
         say(f"  {name} {words}")
     return 0 if holds else 1
+
+
+def small_data_defaults(folder: Path) -> Path:
+    """Spark's defaults for this demo: four JVMs live for seconds and see 2,000 rows a day, so compiling Java
+    code for each query would take longer than running it."""
+    folder.mkdir()
+    defaults = ("spark.sql.codegen.wholeStage false", "spark.sql.codegen.factoryMode NO_CODEGEN")
+    (folder / "spark-defaults.conf").write_text("\n".join(defaults) + "\n")
+    return folder
 
 
 class Broken(Exception):

@@ -11,6 +11,12 @@ from tests.support.crash_project import DAYS, ORDERS, Project, Stage, assert_not
 
 ALL_DAYS = ["run", "orders", "--from", DAYS[0], "--to", "2026-04-05"]
 
+# A cold JVM spends most of a tiny query on compiling code for it.
+_OWN_SPARK = (
+    "master: 'local[2]', conf: {spark.sql.codegen.wholeStage: 'false', spark.sql.codegen.factoryMode: NO_CODEGEN,"
+    " spark.databricks.delta.snapshotPartitions: '1', spark.sql.shuffle.partitions: '1'}"
+)
+
 # Each command goes on where the one before was killed, and is killed itself: at a step that the window which it
 # finds unfinished does not come to again, so that it finishes that one first; or at an earlier step, in which
 # case the same window dies once more.
@@ -33,7 +39,7 @@ def test_every_failpoint_is_named_here() -> None:
 def test_killed_with_its_jvm_at_every_step_it_ends_as_one_clean_run(stage: Stage, own_process: OwnProcess) -> None:
     clean = stage.clean_run("new", *ALL_DAYS)
     stage.set_back("new")
-    project = stage.project.with_settings(own_process, "master: 'local[2]'", lease="60s")
+    project = stage.project.with_settings(own_process, _OWN_SPARK, lease="60s")
 
     for failpoint, day, point, attempt in DEATHS:
         _kill_with_its_jvm(project, failpoint)

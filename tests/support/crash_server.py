@@ -47,8 +47,7 @@ def _session(port: str, warehouse: str) -> Any:
         "spark.driver.memory": "2g",
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.ui.showConsoleProgress": "false",
-        # Most of a tiny query's time goes into writing and compiling its code. The commands with a JVM of their
-        # own keep to Spark's defaults.
+        # Most of a tiny query's time goes into writing and compiling code for it.
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.sql.shuffle.partitions": "1",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 from pathlib import Path
@@ -168,6 +169,7 @@ def main() -> None:
     """The entry point of the `samewise` command."""
     # Importing makes many objects and no garbage: looking for some takes a fifth of a short command's time.
     gc.disable()
+    atexit.register(gc.freeze)  # Nor is there anything to find at the end.
     # The same for pydantic, which would read the metadata of every installed package to find plugins.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     app()
