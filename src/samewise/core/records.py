@@ -102,6 +102,10 @@ class RunRecord:
     planned_at: datetime | None = None
     closed_at: datetime | None = None
     error: Mapping[str, Any] | None = None
+    epoch: int | None = None
+    """For a strategy that writes by key, from the check on: of two rows of one version, that of the later load wins."""
+    era: int | None = None
+    """The first epoch of this definition and contract: rows of an earlier one are stamped anew, even if equal."""
 
     @property
     def app_id(self) -> str:
@@ -157,6 +161,10 @@ class Stamp:
     measures: Mapping[str, Any] | None = None
     """Known before the commit only where rows were staged; otherwise measured in the same pass."""
     rows_read: int | None = None
+    epoch: int | None = None
+    era: int | None = None
+    watermark: str | None = None
+    """How far an incremental source has been read with this commit."""
 
     @property
     def app_id(self) -> str:
@@ -181,6 +189,9 @@ class Stamp:
             "kind": self.kind,
             "measures": self.measures,
             "rows_read": self.rows_read,
+            "epoch": self.epoch,
+            "era": self.era,
+            "watermark": self.watermark,
         }
         return json.dumps({"samewise": 1, **body}, separators=(",", ":"), sort_keys=True)
 
@@ -216,6 +227,9 @@ class Stamp:
             contract_schema=body["contract_schema"],
             measures=body["measures"],
             rows_read=body["rows_read"],
+            epoch=body.get("epoch"),
+            era=body.get("era"),
+            watermark=body.get("watermark"),
         )
 
 
@@ -262,3 +276,11 @@ class Receipt:
     rows_quarantined: int | None = None
     recovered: bool = False
     landed_at: datetime | None = None
+    epoch: int | None = None
+    wrote: bool = True
+    """False for a run that found every row in the target already: it made no commit."""
+    table_id: str | None = None
+    """The target's own identity: another one after it was dropped and made again."""
+    rows_inserted: int | None = None
+    rows_updated: int | None = None
+    rows_unchanged: int | None = None

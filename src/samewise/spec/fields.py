@@ -94,6 +94,13 @@ def _yes_or_no(value: object) -> bool:
     return value
 
 
+def _percent(value: object) -> float:
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*%", value) if isinstance(value, str) else None
+    if match is None or float(match[1]) == 0:
+        raise wrong(f"must be a share such as 30%, not {shown(value)}")
+    return float(match[1])
+
+
 def _delimiter(value: object) -> str:
     if not isinstance(value, str) or len(value) != 1 or value in "\r\n\"'\x00":
         raise wrong(f"must be one character, and not a quote or a line end, not {shown(value)}")
@@ -200,6 +207,13 @@ ColumnNames = Annotated[
     BeforeValidator(_columns),
     WithJsonSchema({"type": "array", "minItems": 1, "items": _TEXT_JSON}),
 ]
+Percent = Annotated[
+    float,
+    PlainValidator(_percent),
+    PlainSerializer(lambda share: f"{share:g}%", return_type=str),
+    WithJsonSchema({"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?\s*%$"}),
+]
+"""A share in percent, written `30%`."""
 YesNo = Annotated[bool, BeforeValidator(_yes_or_no)]
 Count = Annotated[int, Field(ge=0), whole_number(0)]
 Attempts = Annotated[int, Field(ge=1), whole_number(1)]

@@ -18,6 +18,7 @@ from samewise.spec.fields import (
     Model,
     Name,
     Part,
+    Percent,
     Scalar,
     Text,
     all_wrong,
@@ -48,6 +49,8 @@ class Schedule(Model):
     start: Moment
     end: Moment | None = None
     timezone: ZoneName = "UTC"
+    lookback: Count = 0
+    """So many of the newest closed windows are looked at in every run, for rows that came late."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Schedule:
@@ -91,14 +94,65 @@ class DeltaTarget(TableRef):
     partition_by: ColumnNames = ()
 
 
+class HashKey(Model):
+    """A key for rows that come without one: a hash of business columns."""
+
+    column: ColumnName
+    """The name that the key gets in the target."""
+    of: ColumnNames
+
+
+class Horizon(Model):
+    """How far around a batch's own times a key is looked for."""
+
+    column: ColumnName
+    within: Duration
+
+
+STRATEGIES = ("replace_window", "refresh", "merge", "insert_new")
+
+
 class WriteSpec(Model):
     """How a result becomes the target's rows."""
 
-    strategy: Annotated[Literal["replace_window", "refresh"], one_of("strategy", "replace_window", "refresh")]
+    strategy: Annotated[
+        Literal["replace_window", "refresh", "merge", "insert_new"],
+        one_of("strategy", *STRATEGIES),
+    ]
     window_column: ColumnName | None = None
     on_empty: Annotated[
         Literal["clear", "fail", "keep"], one_of("way to treat an empty result", "clear", "fail", "keep")
     ] = "clear"
+    key: ColumnNames = ()
+    version_by: ColumnNames = ()
+    """What makes one row of a key newer than another."""
+    delete_when: Text | None = None
+    """A condition in SQL: a row for which it is true deletes its key."""
+    tombstones: Duration = timedelta(days=30)
+    """How long a deleted key is remembered."""
+    null_keys: Annotated[
+        Literal["refuse", "quarantine", "match"],
+        one_of("way to treat a NULL in a key", "refuse", "quarantine", "match"),
+    ] = "refuse"
+    hash_key: HashKey | None = None
+    dedup_horizon: Horizon | None = None
+
+    @property
+    def is_keyed(self) -> bool:
+        """True where rows are found by their key, not by their window."""
+        return self.strategy in ("merge", "insert_new")
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns of the key, the made one included."""
+        return self.key or (() if self.hash_key is None else (self.hash_key.column,))
+
+
+class Dedup(Model):
+    """Of the source's rows with one natural key, the newest is kept."""
+
+    key: ColumnNames
+    version_by: ColumnNames = ()
 
 
 class RowBounds(Model):
@@ -116,18 +170,32 @@ class RowBounds(Model):
         return self
 
 
+class ChangeBound(Model):
+    """How far a window may differ from those before it."""
+
+    column: ColumnName | None = None
+    """A decimal or whole-number column whose sum is compared; the number of rows without it."""
+    within: Percent
+    over: Attempts = 7
+    """The median of so many earlier windows is what it is compared with."""
+
+
 class Expectation(Model):
-    """One rule that the staged rows must keep: exactly one of the three is set."""
+    """One rule that the staged rows must keep: exactly one of the four is set."""
 
     condition: Text | None = None
     """SQL that must be true for every row."""
     unique: ColumnNames | None = None
     rows: RowBounds | None = None
+    change: ChangeBound | None = None
 
     @model_validator(mode="after")
     def _one(self) -> Expectation:
-        if sum(rule is not None for rule in (self.condition, self.unique, self.rows)) != 1:
-            raise wrong("must be a condition in SQL, 'unique: [columns]' or 'rows: {min, max}', one of them")
+        if sum(rule is not None for rule in (self.condition, self.unique, self.rows, self.change)) != 1:
+            raise wrong(
+                "must be a condition in SQL, 'unique: [columns]', 'rows: {min, max}' or "
+                "'change: {column, within}', one of them"
+            )
         return self
 
 
@@ -137,7 +205,7 @@ def _expectation(value: object) -> object:
             raise wrong("must not be blank")
         return {"condition": value}
     if not isinstance(value, Mapping | Expectation):
-        raise wrong(f"must be a condition in SQL, 'unique' or 'rows', not {shown(value)}")
+        raise wrong(f"must be a condition in SQL, 'unique', 'rows' or 'change', not {shown(value)}")
     return value
 
 
@@ -190,6 +258,7 @@ class TaskSpec(Model):
     transform: Text | None = None
     """`orders.sql` or `orders.py:clean`, beside the pipeline's file."""
     inputs: Annotated[Mapping[str, TableRef], BeforeValidator(_inputs)] = Field(default_factory=dict)
+    dedup: Dedup | None = None
     target: DeltaTarget
     write: WriteSpec
     expect: tuple[
@@ -202,8 +271,18 @@ class TaskSpec(Model):
 
     @property
     def is_refresh(self) -> bool:
-        """True for a task with the one window `full`."""
+        """True for a task whose every run replaces the whole table."""
         return self.write.strategy == "refresh"
+
+    @property
+    def is_incremental(self) -> bool:
+        """True for a task that goes on from where the last run ended."""
+        return self.source.incremental is not None
+
+    @property
+    def has_windows(self) -> bool:
+        """False for a task with the one window `full`."""
+        return not self.is_refresh and not self.is_incremental
 
 
 class PipelineSpec(Model):
@@ -242,7 +321,7 @@ class PipelineSpec(Model):
             mode="json",
             by_alias=True,
             exclude_defaults=True,
-            include={"source", "transform", "inputs", "target", "write", "expect"},
+            include={"source", "transform", "inputs", "dedup", "target", "write", "expect"},
         )
         source = task.source
         if isinstance(source, FilesSource) and source.columns is not None:
@@ -250,7 +329,7 @@ class PipelineSpec(Model):
             body["source"]["schema"] = [[column.name, column.type] for column in source.columns]
         body["params"] = {name: _tagged(value) for name, value in self.params.items()}
         body["timezone"] = str(self.zone)
-        body["every"] = self.schedule.every if self.schedule and not task.is_refresh else None
+        body["every"] = self.schedule.every if self.schedule and task.has_windows else None
         return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from samewise.spec.column_types import is_nested
 from samewise.spec.fields import (
@@ -21,7 +22,8 @@ from samewise.spec.fields import (
     one_of,
     wrong,
 )
-from samewise.spec.words import closest
+from samewise.spec.times import Duration, Moment
+from samewise.spec.words import closest, shown
 
 SOURCE_TYPES = ("files", "delta")
 
@@ -69,6 +71,12 @@ READER_OPTIONS: dict[str, tuple[str, ...]] = {
 }
 
 
+def _only_true(value: object) -> object:
+    if value is not True:
+        raise wrong(f"must be true, not {shown(value)}")
+    return value
+
+
 class TableRef(Model):
     """A Delta table, by its name in the catalog (or warehouse) or by its place."""
 
@@ -82,11 +90,57 @@ class TableRef(Model):
         return self
 
 
+class Drift(Model):
+    """What is done when the source has another shape than the accepted one, by kind of change."""
+
+    added: Annotated[Literal["fail", "add", "ignore"], one_of("way to treat a new column", "fail", "add", "ignore")] = (
+        "fail"
+    )
+    removed: Annotated[Literal["fail", "ignore"], one_of("way to treat a missing column", "fail", "ignore")] = "fail"
+    """`ignore`: the column is read as NULL."""
+    type: Annotated[Literal["fail", "ignore"], one_of("way to treat a changed type", "fail", "ignore")] = "fail"
+    """`ignore`: values are cast to the accepted type, and one that does not fit fails the run."""
+    nullability: Annotated[
+        Literal["fail", "ignore"], one_of("way to treat a column that may now be NULL", "fail", "ignore")
+    ] = "fail"
+    order: Annotated[Literal["fail", "ignore"], one_of("way to treat moved columns", "fail", "ignore")] = "fail"
+    """For CSV. `ignore`: columns are found by their names in each file's header."""
+    rename: Mapping[ColumnName, ColumnName] = Field(default_factory=dict)
+    """`{old: new}`: the source now calls `new` what was accepted as `old`; it is read as `old`."""
+
+
+class Since(Model):
+    """Rows whose `column` lies after the watermark, and the `overlap` before it."""
+
+    column: ColumnName
+    overlap: Duration | None = None
+    lag: Duration | None = None
+    """How far behind the source's clock a run reads, for rows whose transaction is still open."""
+    start: Moment | None = None
+    """Where the first run begins; at the oldest row without it."""
+
+
+class NewFiles(Model):
+    """Files that no run has loaded yet."""
+
+    new_files: Annotated[Literal[True], BeforeValidator(_only_true)]
+    on_changed: Annotated[
+        Literal["refuse", "reload", "ignore"],
+        one_of("way to treat a file that was overwritten", "refuse", "reload", "ignore"),
+    ] = "refuse"
+
+
+def _new_files(value: object) -> object:
+    return {"new_files": True} if value == "new_files" else value
+
+
 class DeltaSource(TableRef):
-    """Rows of a Delta table: all of them, or those of the window."""
+    """Rows of a Delta table: all of them, those of the window, or those since the watermark."""
 
     type: Literal["delta"]
     window_column: ColumnName | None = None
+    incremental: Since | None = None
+    drift: Drift = Field(default_factory=Drift)
 
 
 class FilesSource(Model):
@@ -103,6 +157,11 @@ class FilesSource(Model):
         Literal["refuse", "quarantine"], one_of("way to treat malformed rows", "refuse", "quarantine")
     ] = "refuse"
     manifest: Text | None = None
+    incremental: Annotated[
+        NewFiles | None,
+        BeforeValidator(_new_files, json_schema_input_type=Literal["new_files"] | NewFiles | None),
+    ] = None
+    drift: Drift = Field(default_factory=Drift)
 
     @model_validator(mode="after")
     def _fits_the_format(self) -> FilesSource:

@@ -118,6 +118,12 @@ def _to_row(receipt: Receipt) -> dict[str, Any]:
         "rows_quarantined": receipt.rows_quarantined,
         "recovered": receipt.recovered,
         "landed_at": receipt.landed_at,
+        "epoch": receipt.epoch,
+        "wrote": receipt.wrote,
+        "table_id": receipt.table_id,
+        "rows_inserted": receipt.rows_inserted,
+        "rows_updated": receipt.rows_updated,
+        "rows_unchanged": receipt.rows_unchanged,
     }
 
 
@@ -140,4 +146,10 @@ def _receipt(row: RowMapping) -> Receipt:
         rows_quarantined=row["rows_quarantined"],
         recovered=row["recovered"],
         landed_at=row["landed_at"],
+        epoch=row["epoch"],
+        wrote=row["wrote"],
+        table_id=row["table_id"],
+        rows_inserted=row["rows_inserted"],
+        rows_updated=row["rows_updated"],
+        rows_unchanged=row["rows_unchanged"],
     )

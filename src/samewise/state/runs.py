@@ -153,6 +153,8 @@ def to_row(record: RunRecord) -> dict[str, Any]:
         "planned_at": record.planned_at,
         "closed_at": record.closed_at,
         "error": None if record.error is None else dict(record.error),
+        "epoch": record.epoch,
+        "era": record.era,
     }
 
 
@@ -178,6 +180,8 @@ def from_row(row: RowMapping) -> RunRecord:
         planned_at=row["planned_at"],
         closed_at=row["closed_at"],
         error=row["error"],
+        epoch=row["epoch"],
+        era=row["era"],
     )
 
 

@@ -95,6 +95,8 @@ runs = Table(
     Column("planned_at", Instant, nullable=False),
     Column("closed_at", Instant),
     Column("error", JsonText),
+    Column("epoch", BigInteger),
+    Column("era", BigInteger),
     UniqueConstraint("pipeline", "task", "window_key", "generation"),
     Index("samewise_runs_by_time", "pipeline", "planned_at"),
 )
@@ -140,6 +142,12 @@ receipts = Table(
     Column("rows_quarantined", BigInteger),
     Column("recovered", Boolean, nullable=False),
     Column("landed_at", Instant, nullable=False),
+    Column("epoch", BigInteger),
+    Column("wrote", Boolean, nullable=False),
+    Column("table_id", Text),
+    Column("rows_inserted", BigInteger),
+    Column("rows_updated", BigInteger),
+    Column("rows_unchanged", BigInteger),
     UniqueConstraint("pipeline", "task", "window_key", "generation"),
 )
 
@@ -152,6 +160,10 @@ tasks = Table(
     Column("watermark", Text),
     Column("watermark_moves", Integer, nullable=False),
     Column("contracts", Integer, nullable=False),
+    Column("epoch", BigInteger, nullable=False),
+    Column("era", BigInteger, nullable=False),
+    Column("era_definition", Text),
+    Column("era_contract", Text),
 )
 
 watermark_moves = Table(
@@ -188,4 +200,17 @@ leases = Table(
     Column("holder", JsonText),
     Column("acquired_at", Instant),
     Column("expires_at", Instant),
+)
+
+files = Table(
+    # Every file that a task with `incremental: new_files` has loaded, as it was then.
+    "samewise_files",
+    metadata,
+    Column("pipeline", Text, primary_key=True),
+    Column("task", Text, primary_key=True),
+    Column("path", Text, primary_key=True),
+    Column("size_bytes", BigInteger, nullable=False),
+    Column("version", Text, nullable=False),
+    Column("run_id", Text, nullable=False),
+    Column("loaded_at", Instant, nullable=False),
 )

@@ -15,7 +15,7 @@ def lock(connection: Connection, pipeline: str, task: str) -> Row[Any]:
     insert_new(
         connection,
         tasks,
-        {"pipeline": pipeline, "task": task, "watermark_moves": 0, "contracts": 0},
+        {"pipeline": pipeline, "task": task, "watermark_moves": 0, "contracts": 0, "epoch": 0, "era": 0},
         ["pipeline", "task"],
     )
     return connection.execute(select(tasks).where(of(pipeline, task)).with_for_update()).one()
