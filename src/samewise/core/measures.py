@@ -19,6 +19,13 @@ _HASH_BITS = 96
 _HASH_PREFIX = "hash_"
 _SUM_PREFIX = "sum_"
 _UNITS_PREFIX = "units_"
+_NESTED = re.compile(r"\b(array<|struct<|map<|variant|interval)")
+_EXACT_JSON = {
+    "ignoreNullFields": "false",
+    "timeZone": "UTC",
+    "timestampFormat": "yyyy-MM-dd HH:mm:ss.SSSSSSXXX",
+    "timestampNTZFormat": "yyyy-MM-dd HH:mm:ss.SSSSSS",
+}
 _EXACT_DIGITS = 14
 """A decimal of so many digits, times a power of ten, is a double that is less than a half from the whole number."""
 
@@ -104,8 +111,13 @@ def row_hash_expression(schema: Schema) -> str:
     return f"xxhash64({', '.join(values)})"
 
 
+def exact_text(column: Column) -> str:
+    """A nested value as text that tells any two apart: with its NULLs, its microseconds, and in no session's zone."""
+    options = ", ".join(f"'{key}', '{value}'" for key, value in _EXACT_JSON.items())
+    return f"to_json(named_struct('v', {quote(column.name)}), map({options}))"
+
+
 def _hashable(column: Column) -> str:
-    name = quote(column.name)
-    if re.search(r"\b(map<|variant|interval)", column.type):
-        return f"to_json(named_struct('v', {name}))"
-    return name
+    # Spark hashes a nested value's parts one after the other and passes over NULLs: [NULL, 'a'] and ['a', NULL]
+    # would be the same. A map, a variant and an interval it does not hash at all.
+    return exact_text(column) if _NESTED.search(column.type) else quote(column.name)

@@ -1,0 +1,35 @@
+"""One row for each key: the newest, by an order in which only equal rows tie."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from samewise.core.keys import has_null, newest_first
+from samewise.core.schema import Schema
+from samewise.core.sql import quote
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_NTH = "_samewise_nth"
+
+
+def newest_per_key(rows: DataFrame, key: Sequence[str], version_by: Sequence[str], schema: Schema) -> DataFrame:
+    """The newest row of each key, lazily, in one shuffle; a NULL in a key equals a NULL.
+
+    `schema` says which columns make the row: one that differs from load to load and is not in it has no say in
+    who wins. However the same rows lie in files and partitions, the same row wins.
+    """
+    return _ranked(rows, key, version_by, schema).where(f"{_NTH} = 1").drop(_NTH)
+
+
+def without_duplicates(rows: DataFrame, key: Sequence[str], version_by: Sequence[str], schema: Schema) -> DataFrame:
+    """The same for a source's rows, whose key may be unknown: a row with a NULL in it repeats no other, and stays."""
+    return _ranked(rows, key, version_by, schema).where(f"{_NTH} = 1 OR {has_null(key)}").drop(_NTH)
+
+
+def _ranked(rows: DataFrame, key: Sequence[str], version_by: Sequence[str], schema: Schema) -> DataFrame:
+    partition = ", ".join(quote(name) for name in key)
+    order = newest_first(version_by, schema)
+    return rows.selectExpr("*", f"row_number() OVER (PARTITION BY {partition} ORDER BY {order}) AS {_NTH}")
