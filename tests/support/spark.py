@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
 from samewise.run.jars import ensure_jars
@@ -53,6 +55,10 @@ class ReadySpark:
     def started(self) -> bool:
         return True
 
+    @contextmanager
+    def alone(self) -> Iterator[SparkSession]:
+        yield self._session.newSession()
+
 
 class NoSpark:
     """For what must do without Spark: asking for a session fails the test."""
@@ -60,4 +66,7 @@ class NoSpark:
     started = False
 
     def __call__(self) -> SparkSession:
+        raise AssertionError("Spark was asked for")
+
+    def alone(self) -> AbstractContextManager[SparkSession]:
         raise AssertionError("Spark was asked for")

@@ -7,7 +7,7 @@ the check of staged files and a later look at the target.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -97,27 +97,32 @@ def read_measures(values: Mapping[str, object]) -> Measures | None:
     return Measures(rows, f"{total % (1 << _HASH_BITS):0{_HASH_BITS // 4}x}", sums)
 
 
-def row_hash_expression(schema: Schema) -> str:
-    """A 64-bit hash of a whole row that does not depend on the order of its columns."""
+def row_hash_expression(schema: Schema, value: Callable[[Column], str] | None = None) -> str:
+    """A 64-bit hash of a whole row that does not depend on the order of its columns.
+
+    `value` gives the SQL of a column where that is not just its name.
+    """
+    of = value or _named
     columns = sorted(schema, key=lambda column: column.name.lower())
-    values = [_hashable(column) for column in columns]
+    values = [_hashable(column, of(column)) for column in columns]
     # xxhash64 passes over NULLs, so (NULL, 'a') and ('a', NULL) would be the same row without these bits.
     for first in range(0, len(columns), 62):
-        bits = [
-            f"IF({quote(column.name)} IS NULL, {1 << bit}L, 0L)"
-            for bit, column in enumerate(columns[first : first + 62])
-        ]
+        bits = [f"IF({of(column)} IS NULL, {1 << bit}L, 0L)" for bit, column in enumerate(columns[first : first + 62])]
         values.append(" + ".join(bits))
     return f"xxhash64({', '.join(values)})"
 
 
-def exact_text(column: Column) -> str:
+def exact_text(column: Column, value: str | None = None) -> str:
     """A nested value as text that tells any two apart: with its NULLs, its microseconds, and in no session's zone."""
-    options = ", ".join(f"'{key}', '{value}'" for key, value in _EXACT_JSON.items())
-    return f"to_json(named_struct('v', {quote(column.name)}), map({options}))"
+    options = ", ".join(f"'{key}', '{item}'" for key, item in _EXACT_JSON.items())
+    return f"to_json(named_struct('v', {value or _named(column)}), map({options}))"
 
 
-def _hashable(column: Column) -> str:
+def _named(column: Column) -> str:
+    return quote(column.name)
+
+
+def _hashable(column: Column, value: str) -> str:
     # Spark hashes a nested value's parts one after the other and passes over NULLs: [NULL, 'a'] and ['a', NULL]
     # would be the same. A map, a variant and an interval it does not hash at all.
-    return exact_text(column) if _NESTED.search(column.type) else quote(column.name)
+    return exact_text(column, value) if _NESTED.search(column.type) else value

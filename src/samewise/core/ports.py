@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
 from samewise.core.errors import SamewiseError
+from samewise.core.keyed import Batch, Keyed
 from samewise.core.measures import Measures
 from samewise.core.records import Landed, Owner, Pins, RunRecord, Stamp, TargetCommit
 from samewise.core.schema import Schema
@@ -25,6 +28,9 @@ class Spark(Protocol):
     @property
     def started(self) -> bool:
         """False until the first call, so that work which needs no Spark can stay without it."""
+
+    def alone(self) -> AbstractContextManager[SparkSession]:
+        """A session for one statement: what is set on it meanwhile reaches no other thread's statement."""
 
 
 class Source(Protocol):
@@ -59,6 +65,8 @@ class Head:
     version: int
     schema: Schema
     owner: Owner | None
+    table_id: str = ""
+    """Another one after the target was dropped and made again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +78,9 @@ class Write:
     partition_by: Sequence[str]
     keep: bool = False
     """Record the commit and leave every row as it is (`on_empty: keep`)."""
+    keyed: Keyed | None = None
+    """The rows find their place by key; `span` then says nothing."""
+    batch: Batch | None = None
 
 
 class Target(Protocol):
@@ -97,8 +108,11 @@ class Target(Protocol):
     def landed(self, run: RunRecord) -> Landed:
         """Whether this run's commit is in the target: `mine`, `superseded` or `absent`."""
 
-    def prepare(self, schema: Schema, owner: Owner, partition_by: Sequence[str]) -> None:
-        """Create the table, or claim one that nobody owns. Raises `ForeignTarget` for someone else's."""
+    def prepare(self, schema: Schema, owner: Owner, partition_by: Sequence[str], *, keyed: bool = False) -> None:
+        """Create the table, or claim one that nobody owns. Raises `ForeignTarget` for someone else's.
+
+        `keyed`: two commits that could both insert one key must not both succeed from now on.
+        """
 
     def adopt(self, owner: Owner) -> None:
         """Make `owner` the owner, whoever it was before."""
@@ -106,10 +120,20 @@ class Target(Protocol):
     def publish(self, rows: DataFrame, write: Write, stamp: Stamp) -> None:
         """Publish `rows` in one atomic commit that carries `stamp`.
 
-        A second call with the same or a lower generation changes nothing. Raises `Refused` for rows
-        outside the span, `Conflict` where another commit came first, `MayHaveLanded` where the
-        answer was lost.
+        A second call with the same or a lower generation changes nothing. By key, a row that is not newer
+        than the target's own when the commit lands leaves that as it is. Raises `Refused` for rows outside
+        the span, `Conflict` where another commit came first, `MayHaveLanded` where the answer was lost.
         """
+
+    def compare(self, rows: DataFrame, keyed: Keyed, batch: Batch) -> DataFrame:
+        """`rows`, one a key, each with what it would do to the target as it is now, in the column `CHANGE`. Lazily."""
+
+    def forget(self, keyed: Keyed, before: datetime, stamp: Stamp) -> int:
+        """Drop deleted keys that were deleted before an instant; how many. Afterwards a row that is new to the
+        target and not newer than any of them is `EXPIRED`. A second call changes nothing."""
+
+    def latest_epoch(self) -> int:
+        """The highest load epoch in any row; 0 for none."""
 
     def burn(self, stamp: Stamp) -> None:
         """Record the stamp's token in an empty commit, so that a late commit with it is refused."""

@@ -156,7 +156,8 @@ class Stamp:
     contract: str | None
     run_ts: datetime
     kind: str = "data"
-    """`data`, or `burn`: an empty commit that only records the token."""
+    """`data`; `burn`: an empty commit that only records the token; `watermark`: one that also moves the watermark;
+    `forget`: deleted keys were dropped, under no token."""
     contract_schema: Json = None
     measures: Mapping[str, Any] | None = None
     """Known before the commit only where rows were staged; otherwise measured in the same pass."""
@@ -165,10 +166,17 @@ class Stamp:
     era: int | None = None
     watermark: str | None = None
     """How far an incremental source has been read with this commit."""
+    changes: Mapping[str, int] | None = None
+    """By key: how many rows did what to the target."""
 
     @property
     def app_id(self) -> str:
         return app_id(self.pipeline, self.task, self.window)
+
+    @property
+    def takes_token(self) -> bool:
+        """False for a commit that says nothing about its run."""
+        return self.kind != "forget"
 
     @property
     def text(self) -> str:
@@ -192,6 +200,7 @@ class Stamp:
             "epoch": self.epoch,
             "era": self.era,
             "watermark": self.watermark,
+            "changes": None if self.changes is None else dict(self.changes),
         }
         return json.dumps({"samewise": 1, **body}, separators=(",", ":"), sort_keys=True)
 
@@ -230,6 +239,7 @@ class Stamp:
             epoch=body.get("epoch"),
             era=body.get("era"),
             watermark=body.get("watermark"),
+            changes=body.get("changes"),
         )
 
 

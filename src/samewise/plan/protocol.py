@@ -32,6 +32,8 @@ class Progress:
     """True once this attempt itself has reached `point`; what an earlier attempt staged is never trusted."""
     stages: bool
     """True where rows are staged and verified before they are published."""
+    nothing_to_write: bool = False
+    """True once this attempt has found every row of its own in the target: then there is nothing to commit."""
 
 
 def next_step(progress: Progress, landed: Answer) -> Step:
@@ -57,6 +59,8 @@ def next_step(progress: Progress, landed: Answer) -> Step:
                     return Step.CHECKPOINT
                 case Answer.SUPERSEDED:
                     return Step.GIVE_WAY
+                case Answer.ABSENT if progress.own and progress.nothing_to_write:
+                    return Step.CHECKPOINT
                 case Answer.ABSENT:
                     return Step.COMMIT if progress.own else Step.CHECK
         case Point.CHECKPOINTED:

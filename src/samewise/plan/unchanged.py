@@ -27,10 +27,13 @@ def why_due(
     fingerprint: str,
     target_exists: bool,
     commits: Sequence[TargetCommit] | None,
+    keyed: bool = False,
+    table_id: str | None = None,
 ) -> Reason | None:
     """None where everything is as the receipt says: then a run would change nothing.
 
     `commits` are the target's commits from the receipt's own on; None if its log does not reach back that far.
+    `keyed`: other windows of the task may change rows that this one wrote, as they should.
     """
     if receipt is None:
         return Reason.NEVER_LOADED
@@ -44,17 +47,20 @@ def why_due(
         return Reason.LOG_TRUNCATED
     # A table that was dropped and made again counts its versions anew: the receipt's commit must be there itself.
     own, *later = commits or (None,)
-    if own is None or own.stamp is None or own.stamp.run_id != receipt.run_id:
+    if receipt.wrote and (own is None or own.stamp is None or own.stamp.run_id != receipt.run_id):
         return Reason.TARGET
-    if any(_touches(commit, receipt) for commit in later):
+    # A run that had nothing to write left no commit, only the table in which it found its rows.
+    if not receipt.wrote and (own is None or receipt.table_id != table_id):
+        return Reason.TARGET
+    if any(_touches(commit, receipt, keyed=keyed) for commit in later):
         return Reason.TARGET
     return None
 
 
-def _touches(commit: TargetCommit, receipt: Receipt) -> bool:
+def _touches(commit: TargetCommit, receipt: Receipt, *, keyed: bool) -> bool:
     if not commit.changes_data:
         return False
     stamp = commit.stamp
     if stamp is None or (stamp.pipeline, stamp.task) != (receipt.pipeline, receipt.task):
         return True
-    return stamp.window.overlaps(receipt.window)
+    return not keyed and stamp.window.overlaps(receipt.window)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from samewise.core import failpoints
 from samewise.core.errors import Conflict, MayHaveLanded, Refused, Superseded
 from samewise.core.failpoints import Failpoint
+from samewise.core.keyed import Keyed
 from samewise.core.measures import measure_expressions
 from samewise.core.ports import Source, Write
 from samewise.core.records import Answer, Landed, Pins, Point, RunRecord, RunStatus, Stamp
@@ -21,14 +22,15 @@ from samewise.plan.protocol import Progress, Step, next_step
 from samewise.plan.spans import WINDOW_COLUMN
 from samewise.run import staging
 from samewise.run.check import check_contract, check_result, result_span
-from samewise.run.events import Listener, StepBegan
+from samewise.run.events import Listener, Note, StepBegan
 from samewise.run.job import Job
+from samewise.run.keyed import check_keyed, living, look_over, marked, unmarked, write_changes
 from samewise.run.observe import figures, observed
 from samewise.run.quarantine import keep_only, set_aside
 from samewise.run.receipt import Gathered, landed_contract, landed_receipt
 from samewise.run.transform import Context, refuse_clocks
-from samewise.run.verify import check_manifest, manifest_sums, measure_staged, source_expressions
-from samewise.state import attempts, contracts, runs
+from samewise.run.verify import Rules, check_manifest, manifest_sums, measure_staged, source_expressions
+from samewise.state import attempts, contracts, epochs, runs
 from samewise.state.attempts import AttemptStatus
 from samewise.state.checkpoint import checkpoint
 from samewise.state.contracts import Contract
@@ -62,6 +64,7 @@ class Attempt:
     _rows: DataFrame | None = field(init=False, default=None)
     _staged: staging.Staged | None = field(init=False, default=None)
     _gathered: Gathered = field(init=False, default_factory=Gathered)
+    _nothing_to_write: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
         # What an earlier attempt prepared is of no use to this one; what it may have committed is.
@@ -74,7 +77,8 @@ class Attempt:
             landed = Landed(Answer.ABSENT)
             if self._point is Point.COMMITTING:
                 landed = self.job.target.landed(self.run)
-            step = next_step(Progress(self._point, self._own, self.job.stages), landed.answer)
+            progress = Progress(self._point, self._own, self.job.stages, self._nothing_to_write)
+            step = next_step(progress, landed.answer)
             self.emit(StepBegan(self.job.task, self.run.window, step, self.number))
             match step:
                 case Step.CHECK:
@@ -112,8 +116,12 @@ class Attempt:
             from pyspark.sql import functions as f
 
             rows = rows.withColumn(WINDOW_COLUMN, f.expr(literal(run.window.key)))
-        self._rows = rows
         self.run = replace(run, contract=contract_id(found))
+        if job.keyed is not None:
+            check_keyed(job, job.keyed, result)
+            self.run = epochs.assign(self.store, self.run, self.lease)
+            rows = marked(job, job.keyed, self.run, rows)
+        self._rows = rows
         self._advance(Point.CHECKED)
         failpoints.reach(Failpoint.CHECKED)
 
@@ -150,7 +158,13 @@ class Attempt:
         if gathered.reading is not None:
             passing = figures(gathered.reading)
             gathered.rows_read = check_manifest(self.job.source, self.run, passing, quarantined)
-        gathered.measures = measure_staged(staged, self.job.rules, gathered.span)
+        if self.job.keyed is None:
+            gathered.measures = measure_staged(staged, self.job.rules, gathered.span)
+        else:
+            gathered.measures = measure_staged(unmarked(staged), Rules(), None)
+            if self.job.rules:
+                measure_staged(living(staged), self.job.rules, None)
+            gathered.batch = look_over(staged, self.job.keyed, self.run.era or 0)
         if gathered.reading is None:
             # Nothing came between the source and the staged rows: as many were read.
             passing = {"rows": gathered.measures.rows}
@@ -182,7 +196,7 @@ class Attempt:
                 if job.target.landed(self.run).answer is not Answer.ABSENT:
                     break
         failpoints.reach(Failpoint.COMMITTED)
-        if job.target.landed(self.run).answer is Answer.ABSENT:
+        if not self._nothing_to_write and job.target.landed(self.run).answer is Answer.ABSENT:
             raise MayHaveLanded("the commit was accepted, and the target does not show it")
 
     def _publish(self) -> None:
@@ -191,16 +205,28 @@ class Attempt:
         self._check_pins()
         if self._staged is not None:
             self._staged.check()
-        job.target.prepare(schema_of(self._rows), job.owner, job.partition_by)
+        job.target.prepare(schema_of(self._rows), job.owner, job.partition_by, keyed=job.keyed is not None)
+        rows = self._rows if job.keyed is None else self._changes(job.keyed)
         # Written before every try: this is what tells a frozen attempt that it was overtaken.
         self._advance(Point.COMMITTING)
         failpoints.reach(Failpoint.COMMITTING)
-        rows = self._rows
+        if self._nothing_to_write:
+            return
         if gathered.measures is None:
             rows, gathered.writing = observed(rows, measure_expressions(schema_of(rows), bits=32))
         empty = gathered.measures is not None and gathered.measures.rows == 0
-        write = Write(gathered.span, job.partition_by, keep=empty and job.on_empty == "keep")
+        keep = empty and job.on_empty == "keep" and job.keyed is None
+        write = Write(gathered.span, job.partition_by, keep, job.keyed, gathered.batch)
         job.target.publish(rows, write, self._stamp())
+
+    def _changes(self, keyed: Keyed) -> DataFrame:
+        """Those of the staged rows that change the target as it is now. Asked again before every try."""
+        assert self._rows is not None and self._gathered.batch is not None
+        folder = f"{self.job.staging_folder(self.run, self.attempt_id)}/changes"
+        changes = write_changes(self.job, keyed, self._rows, self._gathered.batch, folder)
+        self._gathered.changes = changes.counts
+        self._nothing_to_write = changes.written == 0
+        return changes.rows
 
     def _stamp(self) -> Stamp:
         run, gathered = self.run, self._gathered
@@ -219,6 +245,9 @@ class Attempt:
             run_ts=run.run_ts,
             measures=None if gathered.measures is None else gathered.measures.to_json(),
             rows_read=gathered.rows_read,
+            epoch=run.epoch,
+            era=run.era,
+            changes=gathered.changes,
         )
 
     def _checkpoint(self, landed: Landed) -> None:
@@ -239,9 +268,19 @@ class Attempt:
 
     def _clean_up(self) -> None:
         keep_only(self.job, self.run)
+        if self.job.keyed is not None and self.job.keyed.deletes:
+            self._forget(self.job.keyed)
         attempts.end(self.store, self.run, self.lease, self.attempt_id, AttemptStatus.SUCCEEDED)
         drop_leftovers(self.job, self.run, self.store)
         self.run = runs.close(self.store, self.run, RunStatus.SUCCEEDED, self.lease)
+
+    def _forget(self, keyed: Keyed) -> None:
+        """Drop deletes that are older than they must be remembered. Left to the next run if another commit comes first."""
+        try:
+            stamp = replace(self._stamp(), kind="forget")
+            self.job.target.forget(keyed, self.run.run_ts - keyed.tombstones, stamp)
+        except Conflict as error:
+            self.emit(Note(f"old deletes are kept until the next run: {error.message}"))
 
     def _check_pins(self) -> None:
         """Raise `PinsGone` if what the run reads is no longer what was pinned."""

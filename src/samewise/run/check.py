@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from samewise.core.errors import ConfigError, Refused, TransformFailed
+from samewise.core.keyed import BOOKKEEPING_PREFIX, content
 from samewise.core.schema import Schema
 from samewise.core.sql import Span
 from samewise.core.windows import Window
@@ -34,11 +35,12 @@ def check_result(job: Job, result: Schema, target: Schema | None) -> None:
                 f"the column {column.name} of the result has no type",
                 next_step=f"cast it: CAST(NULL AS STRING) AS {column.name}",
             )
-    if job.marks_rows and WINDOW_COLUMN in names:
-        raise TransformFailed(
-            f"the result has a column {WINDOW_COLUMN}, which Samewise adds itself",
-            next_step="leave it out of the SELECT",
-        )
+    for name in names:
+        if name.startswith(BOOKKEEPING_PREFIX):
+            raise TransformFailed(
+                f"the result has a column {name}: such names are for what Samewise adds itself",
+                next_step="leave it out of the SELECT",
+            )
     for name in [*job.partition_by, *filter(None, [job.window_column])]:
         if name != WINDOW_COLUMN and result.get(name) is None:
             raise TransformFailed(
@@ -69,8 +71,7 @@ def result_span(job: Job, window: Window, result: Schema) -> Span | None:
 
 
 def _check_target(result: Schema, target: Schema) -> None:
-    before = Schema(tuple(c for c in target if c.name != WINDOW_COLUMN))
-    changes = [c for c in schema_changes(before, result, ordered=False) if c.kind in ("removed", "type_changed")]
+    changes = [c for c in schema_changes(content(target), result, ordered=False) if c.kind in ("removed", "type_changed")]
     if changes:
         raise Refused(
             "the result does not fit the target's schema\n" + describe(changes),

@@ -15,13 +15,18 @@ if TYPE_CHECKING:
 _NTH = "_samewise_nth"
 
 
-def newest_per_key(rows: DataFrame, key: Sequence[str], version_by: Sequence[str], schema: Schema) -> DataFrame:
+def newest_per_key(
+    rows: DataFrame, key: Sequence[str], version_by: Sequence[str], schema: Schema, *, spare_nulls: bool = False
+) -> DataFrame:
     """The newest row of each key, lazily, in one shuffle; a NULL in a key equals a NULL.
+
+    With `spare_nulls` every row with a NULL in its key stays: it is for a later step to say what becomes of it.
 
     `schema` says which columns make the row: one that differs from load to load and is not in it has no say in
     who wins. However the same rows lie in files and partitions, the same row wins.
     """
-    return _ranked(rows, key, version_by, schema).where(f"{_NTH} = 1").drop(_NTH)
+    spared = f" OR {has_null(key)}" if spare_nulls else ""
+    return _ranked(rows, key, version_by, schema).where(f"{_NTH} = 1{spared}").drop(_NTH)
 
 
 def without_duplicates(rows: DataFrame, key: Sequence[str], version_by: Sequence[str], schema: Schema) -> DataFrame:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from zoneinfo import ZoneInfo
 
+from samewise.core.keyed import Keyed
 from samewise.core.ports import Source, Spark, Target
 from samewise.core.records import Owner, RunRecord
 from samewise.core.schema import Schema
@@ -49,6 +50,9 @@ class Job:
     quarantine: str
     spark: Spark
     window_column: str | None = None
+    keyed: Keyed | None = None
+    """Set where rows find their place by key instead of by window."""
+    delete_when: str | None = None
     partition_by: Sequence[str] = ()
     on_empty: str = "clear"
     params: Mapping[str, Scalar] = field(default_factory=dict)
@@ -76,17 +80,17 @@ class Job:
     @property
     def stages(self) -> bool:
         """Rows are staged where something must be known about them before they are published."""
-        return self.has_manifest or bool(self.rules) or self.on_empty != "clear"
+        return self.keyed is not None or self.has_manifest or bool(self.rules) or self.on_empty != "clear"
 
     @property
     def replaces_all(self) -> bool:
         """True for `refresh`: every run replaces the whole table."""
-        return self.grid is None
+        return self.grid is None and self.keyed is None
 
     @property
     def marks_rows(self) -> bool:
         """True where each row records the window that loaded it, for want of a time of its own."""
-        return not self.replaces_all and self.window_column is None
+        return not self.replaces_all and self.keyed is None and self.window_column is None
 
     def label(self, window: Window) -> str:
         """How a person writes this window."""
@@ -97,12 +101,12 @@ class Job:
         return f"{self.staging}/{run.batch_id}/{attempt_id}"
 
     def span(self, window: Window, schema: Schema | None) -> Span | None:
-        """The rows of the target that a run of `window` replaces; None for all of them.
+        """The rows of the target that a run of `window` replaces; None for all of them, and by key for none.
 
         Raises ValueError where the window column's type is not one of time, and KeyError where
         `schema` does not have it.
         """
-        if self.replaces_all:
+        if self.replaces_all or self.keyed is not None:
             return None
         if self.window_column is None:
             return loaded_span(window)

@@ -110,6 +110,8 @@ def _reason(job: Job, window: Window, inputs: Inputs, receipt: Receipt | None, h
         fingerprint=record.fingerprint,
         target_exists=head is not None,
         commits=commits,
+        keyed=job.keyed is not None,
+        table_id=None if head is None else head.table_id,
     )
 
 

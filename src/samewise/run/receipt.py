@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from samewise.core.errors import SamewiseError
+from samewise.core.keyed import Batch
 from samewise.core.measures import Measures, read_measures
 from samewise.core.records import Landed, Receipt, RunRecord, Stamp
 from samewise.core.schema import Schema
 from samewise.core.sql import Span
 from samewise.run.job import Job
+from samewise.run.keyed import visible
 from samewise.run.observe import figures
 
 if TYPE_CHECKING:
@@ -28,6 +31,8 @@ class Gathered:
     measures: Measures | None = None
     rows_read: int | None = None
     rows_quarantined: int | None = None
+    batch: Batch | None = None
+    changes: Mapping[str, int] | None = None
 
 
 def landed_receipt(job: Job, run: RunRecord, landed: Landed, gathered: Gathered, attempt_id: str) -> Receipt:
@@ -38,6 +43,7 @@ def landed_receipt(job: Job, run: RunRecord, landed: Landed, gathered: Gathered,
     head = job.target.head()
     version = commit.version if commit is not None else (-1 if head is None else head.version)
     measures = _measures(job, run, landed, gathered, own=own)
+    changes = _changes(gathered, stamp, own=own)
     return Receipt(
         run_id=run.run_id,
         pipeline=run.pipeline,
@@ -53,7 +59,20 @@ def landed_receipt(job: Job, run: RunRecord, landed: Landed, gathered: Gathered,
         rows_read=_rows_read(job, gathered, stamp, measures, own=own),
         rows_staged=measures.rows if measures is not None and job.stages else None,
         rows_quarantined=gathered.rows_quarantined,
+        epoch=run.epoch,
+        wrote=commit is not None or job.keyed is None,
+        table_id=None if head is None else head.table_id,
+        rows_inserted=changes.get("rows_inserted"),
+        rows_updated=changes.get("rows_updated"),
+        rows_deleted=changes.get("rows_deleted"),
+        rows_unchanged=changes.get("rows_unchanged"),
     )
+
+
+def _changes(gathered: Gathered, stamp: Stamp | None, *, own: bool) -> dict[str, int]:
+    """Who did what to the target: by the commit itself, or by the attempt that found nothing to commit."""
+    counts = gathered.changes if own or stamp is None else stamp.changes
+    return {} if counts is None else visible(counts)
 
 
 def landed_contract(landed: Landed, gathered: Gathered) -> Schema | None:
@@ -67,8 +86,13 @@ def landed_contract(landed: Landed, gathered: Gathered) -> Schema | None:
 def _measures(job: Job, run: RunRecord, landed: Landed, gathered: Gathered, *, own: bool) -> Measures | None:
     """As they were taken on the way; or, in doubt, as the target shows them at that version."""
     commit = landed.commit
+    if job.keyed is not None and (commit is None or commit.stamp is None):
+        return gathered.measures
     if commit is None or commit.stamp is None:
         return None
+    if job.keyed is not None and commit.stamp.measures is not None:
+        # What was verified before the MERGE; the target counts what it copied, too.
+        return Measures.from_json(commit.stamp.measures)
     on_the_way: Measures | None = None
     if commit.stamp.measures is not None:
         on_the_way = Measures.from_json(commit.stamp.measures)

@@ -15,7 +15,7 @@ from samewise.core.windows import FULL, Window
 from samewise.plan.grid import contiguous_end, due_windows
 from samewise.run.events import Listener, Note
 from samewise.run.job import Job
-from samewise.state import contracts, receipts, restore
+from samewise.state import contracts, epochs, receipts, restore
 from samewise.state.store import Store
 
 
@@ -46,10 +46,13 @@ def recover(job: Job, store: Store, *, adopt: bool, emit: Listener) -> Recovered
     changes_hands = head.owner is not None and head.owner != job.owner
     if head.owner is not None and changes_hands and not adopt and not was_lost(head.owner, job.owner):
         check_owner(head.owner, job.owner, job.target.key)
-    commits = [c for c in job.target.known_commits() if _is_ours(c, job)]
+    known = job.target.known_commits()
+    commits = [c for c in known if _is_ours(c, job)]
     restored = sum(_restore(job, store, commit, emit) for commit in _newest(commits))
     lost = _restore_lost(job, store, commits, head.version)
     _restore_contract(job, store, commits)
+    if job.keyed is not None:
+        _restore_epoch(job, store, commits, log_is_whole=bool(known) and known[0].version == 0)
     mark = None
     if job.grid is not None:
         done = receipts.done_windows(store, job.pipeline, job.task, job.target.key)
@@ -63,7 +66,7 @@ def recover(job: Job, store: Store, *, adopt: bool, emit: Listener) -> Recovered
 
 def _is_ours(commit: TargetCommit, job: Job) -> bool:
     stamp = commit.stamp
-    return stamp is not None and (stamp.pipeline, stamp.task) == (job.pipeline, job.task)
+    return stamp is not None and stamp.takes_token and (stamp.pipeline, stamp.task) == (job.pipeline, job.task)
 
 
 def _newest(commits: Sequence[TargetCommit]) -> list[TargetCommit]:
@@ -166,6 +169,19 @@ def _restore_contract(job: Job, store: Store, commits: Sequence[TargetCommit]) -
             schema = Schema.from_json(stamp.contract_schema)
             contracts.accept(store, job.pipeline, job.task, stamp.contract, schema, "recovered from the target")
             return
+
+
+def _restore_epoch(job: Job, store: Store, commits: Sequence[TargetCommit], *, log_is_whole: bool) -> None:
+    """The load epoch that the target has reached: by its commits, and, where they are not all there, by its rows."""
+    stamps = [c.stamp for c in commits if c.stamp is not None and c.stamp.epoch is not None]
+    newest = max(stamps, key=lambda stamp: stamp.epoch or 0, default=None)
+    if newest is not None and newest.epoch is not None:
+        epoch = epochs.Epoch(newest.epoch, newest.era or newest.epoch)
+        epochs.restore(store, job.pipeline, job.task, epoch, newest.definition, newest.contract)
+    if not log_is_whole:
+        found = job.target.latest_epoch()
+        # Under which definition is not known any more: the next run begins an era of its own.
+        epochs.restore(store, job.pipeline, job.task, epochs.Epoch(found, found), None, None)
 
 
 def _record(job: Job, stamp: Stamp, version: int) -> RunRecord:

@@ -10,7 +10,8 @@ import os
 import socket
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -37,6 +38,7 @@ __all__ = ["LazySpark", "SparkSettings", "is_connect"]
 
 # One JVM a process: two threads, or two projects, must not both try to launch it.
 _starting = threading.RLock()
+_committing = threading.RLock()
 _jvm_launched = False
 
 
@@ -78,6 +80,19 @@ class LazySpark:
             if zone not in self._sessions:
                 self._sessions[zone] = self._open(zone)
             return self._sessions[zone]
+
+    def alone(self) -> AbstractContextManager[SparkSession]:
+        return self.alone_in(self._settings.zone)
+
+    @contextmanager
+    def alone_in(self, zone: str) -> Iterator[SparkSession]:
+        """The same in `zone`. A Connect session has no siblings: there one statement waits for the other."""
+        session = self.session_for(zone)
+        if not is_connect(session):
+            yield _sibling(session, zone)
+            return
+        with _committing:
+            yield session
 
     def stop(self) -> None:
         """Stop what was started here, give a borrowed session its conf back. A second call does nothing."""
@@ -139,6 +154,9 @@ class _Zoned:
     @property
     def started(self) -> bool:
         return self._spark.started
+
+    def alone(self) -> AbstractContextManager[SparkSession]:
+        return self._spark.alone_in(self._zone)
 
 
 def is_connect(spark: SparkSession) -> bool:

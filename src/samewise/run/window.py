@@ -24,7 +24,7 @@ from samewise.core.errors import (
 )
 from samewise.core.failpoints import Failpoint
 from samewise.core.ids import new_attempt_id
-from samewise.core.records import Answer, Landed, Point, RunRecord, RunStatus, Stamp
+from samewise.core.records import Answer, Landed, Point, Receipt, RunRecord, RunStatus, Stamp
 from samewise.core.windows import Window, instant_text
 from samewise.plan.protocol import Course, course
 from samewise.run import staging
@@ -312,12 +312,23 @@ def _succeeded(job: Job, window: Window, store: Store, attempt: int, reason: str
         batch_id=None if run is None else run.batch_id,
         rows_read=receipt.rows_read,
         rows_staged=receipt.rows_staged,
-        rows_written=None if measures is None else measures.rows,
+        rows_written=_written(job, receipt),
+        rows_inserted=receipt.rows_inserted,
+        rows_updated=receipt.rows_updated,
+        rows_deleted=receipt.rows_deleted,
+        rows_unchanged=receipt.rows_unchanged,
         rows_quarantined=receipt.rows_quarantined,
         content_hash=None if measures is None else measures.content_hash,
         sums={} if measures is None else dict(measures.sums),
         target_version=receipt.target_version,
     )
+
+
+def _written(job: Job, receipt: Receipt) -> int | None:
+    if job.keyed is not None:
+        counts = (receipt.rows_inserted, receipt.rows_updated, receipt.rows_deleted)
+        return None if receipt.rows_inserted is None else sum(count or 0 for count in counts)
+    return None if receipt.measures is None else receipt.measures.rows
 
 
 def _failed(job: Job, window: Window, store: Store, error: SamewiseError) -> WindowResult:

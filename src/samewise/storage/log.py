@@ -90,7 +90,7 @@ def commit_of(
 ) -> TargetCommit:
     """One commit, from what every log says about it."""
     stamp = Stamp.parse(user_metadata)
-    burned = stamp is not None and stamp.kind == "burn"
+    burned = stamp is not None and stamp.kind in ("burn", "watermark")
     rows = (metrics or {}).get("numOutputRows")
     return TargetCommit(
         version=version,

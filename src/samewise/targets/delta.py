@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING
 
-from samewise.core.errors import Conflict, MayHaveLanded, OutOfSpace, Refused, Transient
+from samewise.core.errors import ConfigError, Conflict, MayHaveLanded, OutOfSpace, Refused, Transient
+from samewise.core.keyed import DELETED_AT, EPOCH, Batch, Keyed
 from samewise.core.measures import Measures, measure_expressions, read_measures
 from samewise.core.ownership import check_owner
 from samewise.core.ports import Head, Spark, Write
@@ -19,6 +22,7 @@ from samewise.storage.delta_log import CannotRead, DeltaLog, Log, SparkDeltaLog
 from samewise.storage.failures import Kind, read_failure
 from samewise.storage.files import is_local, join, local_path, spark_folder
 from samewise.storage.frames import schema_of
+from samewise.targets.delta_keyed import classified, merge_statement, version_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -26,6 +30,13 @@ if TYPE_CHECKING:
 _STORE = "samewise.store"
 _OWNER = "samewise.owner"
 _PLACE = "samewise.place"
+_FORGOTTEN = "samewise.forgotten"
+"""The table property that says up to which version deleted keys have been dropped."""
+_ISOLATION = "delta.isolationLevel"
+_SERIALIZABLE = "Serializable"
+_APP_ID = "spark.databricks.delta.write.txnAppId"
+_APP_VERSION = "spark.databricks.delta.write.txnVersion"
+_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
 _LOG_SECONDS = 1.0
 """How old a reading of the log may be where it only saves work; a commit's answer is always read anew."""
 
@@ -65,7 +76,7 @@ class DeltaTarget:
         log = self._read_log()
         if log is None:
             return None
-        return Head(log.version, log.schema, _owner_in(log.properties))
+        return Head(log.version, log.schema, _owner_in(log.properties), log.table_id)
 
     def generation(self, app_id: str) -> int:
         log = self._read_log()
@@ -88,7 +99,9 @@ class DeltaTarget:
         # A table that was dropped and made again starts at zero: then the pinned version says nothing.
         since = run.base_version if run.base_version <= log.version else -1
         commits = log.commits(since)
-        stamped = [c for c in commits or () if c.stamp is not None and c.stamp.app_id == run.app_id]
+        stamped = [
+            c for c in commits or () if c.stamp is not None and c.stamp.app_id == run.app_id and c.stamp.takes_token
+        ]
         newest = max(stamped, key=_generation, default=None)
         if newest is not None and newest.stamp is not None and newest.stamp.generation >= run.generation:
             mine = newest.stamp.run_id == run.run_id and newest.stamp.kind == "data"
@@ -101,10 +114,10 @@ class DeltaTarget:
         mine = token == run.generation and commits is None
         return Landed(Answer.MINE if mine else Answer.SUPERSEDED)
 
-    def prepare(self, schema: Schema, owner: Owner, partition_by: Sequence[str]) -> None:
+    def prepare(self, schema: Schema, owner: Owner, partition_by: Sequence[str], *, keyed: bool = False) -> None:
         head = self._fresh_head()
         if head is None:
-            self._create(schema, owner, partition_by)
+            self._create(schema, owner, partition_by, keyed=keyed)
             head = self._fresh_head()
         if head is None:
             self._create_over(schema, partition_by)
@@ -115,6 +128,8 @@ class DeltaTarget:
             head = self._fresh_head()
             assert head is not None
         check_owner(head.owner, owner, self.key)
+        if keyed:
+            self._prepare_for_keys(schema, head.schema)
 
     def adopt(self, owner: Owner) -> None:
         head = self._fresh_head()
@@ -124,6 +139,9 @@ class DeltaTarget:
     def publish(self, rows: DataFrame, write: Write, stamp: Stamp) -> None:
         if write.keep:
             self._append_nothing(stamp)
+            return
+        if write.keyed is not None:
+            self._merge(rows, write.keyed, write.batch or Batch({}), stamp)
             return
         writer = rows.write.format("delta").mode("overwrite")
         if write.span is None:
@@ -138,6 +156,36 @@ class DeltaTarget:
     def burn(self, stamp: Stamp) -> None:
         if self._fresh_head() is not None:
             self._append_nothing(stamp)
+
+    def compare(self, rows: DataFrame, keyed: Keyed, batch: Batch) -> DataFrame:
+        table = None if self._fresh_head() is None else self._spark().read.format("delta").load(self._path())
+        return classified(rows, table, keyed, batch, self._floor(keyed))
+
+    def forget(self, keyed: Keyed, before: datetime, stamp: Stamp) -> int:
+        head = self._fresh_head()
+        if head is None or head.schema.get(DELETED_AT) is None:
+            return 0
+        condition = f"{quote(DELETED_AT)} < {literal(before)}"
+        old = self._spark().read.format("delta").load(self._path()).where(condition)
+        count = old.count()
+        if count == 0:
+            return 0
+        floor = version_text(keyed, head.schema, old, self._floor(keyed))
+        assert floor is not None
+        # Remembered first: whoever is killed in between refuses a little too much, and forgets nothing.
+        with self._committing():
+            pair = f"{literal(_FORGOTTEN)} = {literal(json.dumps({'by': list(keyed.version_by), 'version': floor}))}"
+            self._spark().sql(f"ALTER TABLE {self.reference} SET TBLPROPERTIES ({pair})")
+        self._execute(f"DELETE FROM {self.reference} WHERE {condition}", {_METADATA: stamp.text})
+        return count
+
+    def latest_epoch(self) -> int:
+        head = self._fresh_head()
+        if head is None or head.schema.get(EPOCH) is None:
+            return 0
+        table = self._spark().read.format("delta").load(self._path())
+        found = table.selectExpr(f"max({quote(EPOCH)}) AS epoch").first()
+        return 0 if found is None or found["epoch"] is None else int(found["epoch"])
 
     def measure(self, span: Span | None, version: int) -> Measures:
         reader = self._spark().read.format("delta").option("versionAsOf", version)
@@ -178,11 +226,13 @@ class DeltaTarget:
         assert detail is not None
         return str(detail["location"])
 
-    def _create(self, schema: Schema, owner: Owner, partition_by: Sequence[str]) -> None:
+    def _create(self, schema: Schema, owner: Owner, partition_by: Sequence[str], *, keyed: bool) -> None:
         columns = ", ".join(f"{quote(column.name)} {column.type}" for column in schema)
         partitions = ", ".join(quote(name) for name in partition_by)
         clause = f" PARTITIONED BY ({partitions})" if partition_by else ""
         properties = _properties(owner)
+        if keyed:
+            properties += f", {literal(_ISOLATION)} = {literal(_SERIALIZABLE)}"
         with self._committing():
             self._spark().sql(
                 f"CREATE TABLE IF NOT EXISTS {self.reference} ({columns}) USING DELTA{clause} "
@@ -203,6 +253,59 @@ class DeltaTarget:
         # reads the owner again, and is refused.
         with self._committing():
             self._spark().sql(f"ALTER TABLE {self.reference} SET TBLPROPERTIES ({_properties(owner)})")
+
+    def _prepare_for_keys(self, wanted: Schema, there: Schema) -> None:
+        """What a MERGE needs beforehand: every column, and that no two commits insert the same key."""
+        assert self._log is not None
+        missing = [column for column in wanted if there.get(column.name) is None]
+        with self._committing():
+            if missing:
+                columns = ", ".join(f"{quote(column.name)} {column.type}" for column in missing)
+                self._spark().sql(f"ALTER TABLE {self.reference} ADD COLUMNS ({columns})")
+            if self._log.properties.get(_ISOLATION) != _SERIALIZABLE:
+                pair = f"{literal(_ISOLATION)} = {literal(_SERIALIZABLE)}"
+                self._spark().sql(f"ALTER TABLE {self.reference} SET TBLPROPERTIES ({pair})")
+
+    def _merge(self, rows: DataFrame, keyed: Keyed, batch: Batch, stamp: Stamp) -> None:
+        # MERGE takes its token from the session's conf, so it runs in a session of its own; a global view is
+        # how rows of one session are seen from another.
+        view = f"samewise_{stamp.attempt_id}"
+        rows.createOrReplaceGlobalTempView(view)
+        try:
+            statement = merge_statement(self.reference, f"global_temp.{quote(view)}", schema_of(rows), keyed, batch)
+            self._execute(
+                statement,
+                {_APP_ID: stamp.app_id, _APP_VERSION: str(stamp.generation), _METADATA: stamp.text},
+            )
+        finally:
+            rows.sparkSession.catalog.dropGlobalTempView(view)
+
+    def _execute(self, statement: str, conf: Mapping[str, str]) -> None:
+        """Run one statement that commits, with what its commit is to carry."""
+        with self._committing(), self._spark.alone() as spark:
+            for key, value in conf.items():
+                spark.conf.set(key, value)
+            try:
+                spark.sql(statement)
+            finally:
+                for key in conf:
+                    spark.conf.unset(key)
+
+    def _floor(self, keyed: Keyed) -> str | None:
+        """The version up to which deleted keys have been forgotten; None if none has been."""
+        text = None if self._log is None else self._log.properties.get(_FORGOTTEN)
+        if text is None:
+            return None
+        known = json.loads(text)
+        if list(known["by"]) != list(keyed.version_by):
+            raise ConfigError(
+                f"{self.key} has forgotten deletes by {', '.join(known['by'])}, and write.version_by is now "
+                f"{', '.join(keyed.version_by)}",
+                kept="the target is untouched",
+                next_step="take version_by back; or name another target, to be loaded from the start",
+                code="changed_version",
+            )
+        return str(known["version"])
 
     def _append_nothing(self, stamp: Stamp) -> None:
         nothing = self._spark().read.format("delta").load(self._path()).limit(0)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from samewise.core.errors import ConfigError
 from samewise.core.ids import stable_hash
+from samewise.core.keyed import Keyed
 from samewise.core.ports import Source, Spark, Target
 from samewise.core.records import Owner
 from samewise.core.schema import Schema
@@ -23,7 +24,7 @@ from samewise.sources.delta import DeltaSource
 from samewise.sources.files import FilesSource
 from samewise.spec import sources as source_specs
 from samewise.spec.load import Loaded
-from samewise.spec.pipeline import Expectation, PipelineSpec, TaskSpec
+from samewise.spec.pipeline import Expectation, PipelineSpec, TaskSpec, WriteSpec
 from samewise.spec.transforms import transform_files
 from samewise.targets.delta import DeltaTarget
 
@@ -60,7 +61,7 @@ def _job(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark, s
     return Job(
         pipeline=pipeline.name,
         task=task.name,
-        grid=None if task.is_refresh else build_grid(pipeline),
+        grid=build_grid(pipeline) if task.has_windows else None,
         zone=pipeline.zone,
         source=source,
         declared_schema=declared,
@@ -73,6 +74,8 @@ def _job(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark, s
         quarantine=loaded.quarantine,
         spark=spark,
         window_column=task.write.window_column,
+        keyed=_keyed(task.write),
+        delete_when=task.write.delete_when,
         partition_by=task.target.partition_by,
         on_empty=task.write.on_empty,
         params=pipeline.params,
@@ -155,6 +158,21 @@ def _rules(expectations: tuple[Expectation, ...]) -> Rules:
         unique=[e.unique for e in expectations if e.unique is not None],
         rows_min=max(lowest, default=None),
         rows_max=min(highest, default=None),
+    )
+
+
+def _keyed(write: WriteSpec) -> Keyed | None:
+    if not write.is_keyed:
+        return None
+    horizon = write.dedup_horizon
+    return Keyed(
+        key=write.keys,
+        version_by=write.version_by,
+        updates=write.strategy == "merge",
+        deletes=write.delete_when is not None,
+        null_safe=write.null_keys == "match",
+        horizon=None if horizon is None else (horizon.column, horizon.within),
+        tombstones=write.tombstones,
     )
 
 

@@ -271,3 +271,6 @@ class _Zoned:
     @property
     def started(self) -> bool:
         return self.sessions.started
+
+    def alone(self) -> AbstractContextManager[SparkSession]:
+        return self.sessions.get().alone_in(self.zone)
