@@ -275,7 +275,7 @@ class Attempt:
         self.run = runs.close(self.store, self.run, RunStatus.SUCCEEDED, self.lease)
 
     def _forget(self, keyed: Keyed) -> None:
-        """Drop deletes that are older than they must be remembered. Left to the next run if another commit comes first."""
+        """Drop deletes that need not be remembered any longer; left to the next run if another commit comes first."""
         try:
             stamp = replace(self._stamp(), kind="forget")
             self.job.target.forget(keyed, self.run.run_ts - keyed.tombstones, stamp)

@@ -71,7 +71,8 @@ def result_span(job: Job, window: Window, result: Schema) -> Span | None:
 
 
 def _check_target(result: Schema, target: Schema) -> None:
-    changes = [c for c in schema_changes(content(target), result, ordered=False) if c.kind in ("removed", "type_changed")]
+    found = schema_changes(content(target), result, ordered=False)
+    changes = [change for change in found if change.kind in ("removed", "type_changed")]
     if changes:
         raise Refused(
             "the result does not fit the target's schema\n" + describe(changes),

@@ -1,0 +1,208 @@
+"""Writing by key: whatever is replayed, in whatever order, the newest row of each key stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.project import DAY, NEXT_DAY, Answer, Row, Shop
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+COLUMNS = {"order_id": "bigint", "amount": "decimal(12,2)", "status": "string", "version": "bigint"}
+MERGE: dict[str, Any] = {
+    "source.schema": COLUMNS,
+    "write": {"strategy": "merge", "key": ["order_id"], "version_by": ["version"]},
+}
+INSERT: dict[str, Any] = {
+    "source.schema": COLUMNS,
+    "write": {"strategy": "insert_new", "key": ["order_id"]},
+}
+DELETES = {"write.delete_when": "status = 'deleted'"}
+SEEN = ("order_id", "CAST(amount AS STRING) AS amount", "status", "version")
+
+
+class Batches:
+    """A shop whose days are batches of one table."""
+
+    def __init__(self, shop: Shop, spark: SparkSession, changes: Mapping[str, Any]) -> None:
+        self.shop, self.spark = shop, spark
+        shop.pipeline(changes)
+
+    def day(self, day: str, *files: Sequence[Row]) -> None:
+        for at, rows in enumerate(files):
+            self.shop.orders(rows, day=day, file=f"part-{at}.csv", columns=tuple(COLUMNS))
+
+    def load(self, day: str, *words: str) -> dict[str, Any]:
+        answer = self.shop.run(*words, window=day)
+        assert answer.code == 0, answer.text
+        return answer.window
+
+    def refused(self, day: str, *words: str) -> Answer:
+        answer = self.shop.run(*words, window=day)
+        assert answer.code == 3, answer.text
+        return answer
+
+    def rows(self) -> list[Row]:
+        """The rows that are there, for a reader who leaves out what was deleted."""
+        where = "_samewise_deleted_at IS NULL" if "_samewise_deleted_at" in self.columns() else "true"
+        table = self.spark.read.format("delta").load(str(self.shop.root / "warehouse" / "orders"))
+        return sorted(tuple(row) for row in table.where(where).selectExpr(*SEEN).collect())
+
+    def columns(self) -> list[str]:
+        return self.spark.read.format("delta").load(str(self.shop.root / "warehouse" / "orders")).columns
+
+
+@pytest.fixture
+def merged(shop: Shop, spark: SparkSession) -> Batches:
+    return Batches(shop, spark, MERGE)
+
+
+def test_of_a_batch_the_newest_row_of_each_key_is_written_and_an_old_batch_replayed_changes_nothing(
+    merged: Batches,
+) -> None:
+    merged.day(DAY, [(1, "1.00", "new", 1), (2, "2.00", "new", 1)], [(1, "1.50", "paid", 2)])
+    merged.day(NEXT_DAY, [(1, "9.00", "sent", 3), (3, "3.00", "new", 1)])
+    first = merged.load(DAY)
+    assert (first["rows_read"], first["rows_staged"], first["rows_inserted"]) == (3, 2, 2)
+    second = merged.load(NEXT_DAY)
+    assert (second["rows_inserted"], second["rows_updated"], second["rows_written"]) == (1, 1, 2)
+    stands = merged.rows()
+    assert stands == [(1, "9.00", "sent", 3), (2, "2.00", "new", 1), (3, "3.00", "new", 1)]
+    version = merged.shop.version()
+
+    replayed = merged.load(DAY, "--force")
+
+    assert merged.rows() == stands
+    assert merged.shop.version() == version, "nothing to change means no commit"
+    assert (replayed["rows_written"], replayed["rows_unchanged"]) == (0, 2)
+    # What had nothing to write is known to be loaded, without Spark.
+    assert merged.shop.run(window=DAY).window["status"] == "unchanged"
+    assert merged.shop.run(window=NEXT_DAY).window["status"] == "unchanged"
+
+
+def test_the_days_in_the_wrong_order_give_the_same_table(merged: Batches) -> None:
+    merged.day(DAY, [(1, "1.00", "new", 1), (2, "2.00", "new", 1), (2, "2.00", "new", 1)])
+    merged.day(NEXT_DAY, [(1, "9.00", "sent", 3)])
+    merged.load(NEXT_DAY)
+    merged.load(DAY)
+    assert merged.rows() == [(1, "9.00", "sent", 3), (2, "2.00", "new", 1)]
+
+
+def test_a_tie_has_the_same_winner_whichever_file_or_batch_comes_first(shop: Shop, spark: SparkSession) -> None:
+    one, other = (1, "1.00", "one", 1), (1, "2.00", "other", 1)
+    found = []
+    for name, first, second in (("a", [one], [other]), ("b", [other], [one])):
+        place = Shop(shop.root / name)
+        batches = Batches(place, spark, MERGE)
+        batches.day(DAY, first, second)
+        batches.load(DAY)
+        found.append(batches.rows())
+        place = Shop(shop.root / f"{name}2")
+        batches = Batches(place, spark, MERGE)
+        batches.day(DAY, first)
+        batches.day(NEXT_DAY, second)
+        batches.load(DAY)
+        batches.load(NEXT_DAY)
+        found.append(batches.rows())
+    assert found[0] == found[1] == found[2] == found[3]
+
+
+def test_a_mended_transform_replaces_every_row_of_the_same_version(merged: Batches) -> None:
+    ids = range(1, 9)
+    merged.day(DAY, [(i, "1.00", "new", 1) for i in ids])
+    merged.load(DAY)
+    merged.shop.write("pipelines/orders.sql", "SELECT order_id, amount, 'mended' AS status, version FROM source")
+    merged.shop.pipeline({**MERGE, "transform": "orders.sql"})
+    again = merged.load(DAY)
+    assert again["rows_updated"] == 8
+    assert {row[2] for row in merged.rows()} == {"mended"}
+    merged.shop.pipeline(MERGE)
+    merged.load(DAY)
+    assert {row[2] for row in merged.rows()} == {"new"}, "and back again"
+
+
+def test_a_forced_run_mends_a_row_that_was_changed_by_hand(merged: Batches, spark: SparkSession) -> None:
+    merged.day(DAY, [(i, "1.00", "new", 1) for i in range(6)])
+    merged.load(DAY)
+    table = str(merged.shop.root / "warehouse" / "orders")
+    spark.sql(f"UPDATE delta.`{table}` SET status = concat('x', order_id) WHERE order_id < 5")
+    assert merged.shop.run("--dry-run", window=DAY).window["reason"] == "the target was changed by someone else"
+    merged.load(DAY, "--force")
+    assert {row[2] for row in merged.rows()} == {"new"}
+
+
+def test_a_delete_and_an_older_update_in_the_wrong_order_leave_the_key_deleted(shop: Shop, spark: SparkSession) -> None:
+    batches = Batches(shop, spark, {**MERGE, **DELETES})
+    batches.day("2026-04-24", [(1, "1.00", "new", 1), (2, "1.00", "new", 1)])
+    batches.day(DAY, [(1, "1.00", "paid", 2)])
+    batches.day(NEXT_DAY, [(1, "1.00", "deleted", 3), (7, "1.00", "deleted", 3)])
+    batches.load("2026-04-24")
+    deleted = batches.load(NEXT_DAY)
+    assert (deleted["rows_deleted"], deleted["rows_inserted"]) == (1, 0)
+    batches.load(DAY)
+    assert batches.rows() == [(2, "1.00", "new", 1)]
+    batches.day("2026-04-27", [(1, "5.00", "back", 4), (7, "1.00", "late", 2)])
+    batches.load("2026-04-27")
+    assert batches.rows() == [(1, "5.00", "back", 4), (2, "1.00", "new", 1)], "a newer row brings the key back"
+
+
+def test_once_deletes_are_forgotten_an_older_replay_is_refused_and_not_guessed(shop: Shop, spark: SparkSession) -> None:
+    batches = Batches(shop, spark, {**MERGE, **DELETES, "write.tombstones": "1ms"})
+    batches.day(DAY, [(1, "1.00", "deleted", 5), (2, "1.00", "new", 9)])
+    batches.load(DAY)
+    batches.day(NEXT_DAY, [(3, "1.00", "new", 10)])
+    batches.load(NEXT_DAY)  # By now the delete is older than it is remembered.
+    table = spark.read.format("delta").load(str(shop.root / "warehouse" / "orders"))
+    assert table.where("_samewise_deleted_at IS NOT NULL").count() == 0
+    batches.day("2026-04-27", [(1, "1.00", "old", 4), (2, "1.00", "old", 1)])
+    stands = batches.rows()
+    refusal = batches.refused("2026-04-27")
+    assert refusal.json["error"]["code"] == "older_than_tombstones"
+    assert batches.rows() == stands
+    # What the windows before wrote is still known to be there.
+    assert shop.run(window=DAY).window["status"] == "unchanged"
+
+
+def test_a_key_that_the_target_holds_twice_is_refused(merged: Batches, spark: SparkSession) -> None:
+    merged.day(DAY, [(1, "1.00", "new", 1)])
+    merged.load(DAY)
+    table = str(merged.shop.root / "warehouse" / "orders")
+    spark.sql(f"INSERT INTO delta.`{table}` SELECT * FROM delta.`{table}`")
+    merged.day(NEXT_DAY, [(1, "2.00", "new", 2)])
+    assert merged.refused(NEXT_DAY).json["error"]["code"] == "target_duplicates"
+
+
+def test_insert_new_leaves_out_keys_that_are_there_and_repeats_in_the_batch(shop: Shop, spark: SparkSession) -> None:
+    batches = Batches(shop, spark, INSERT)
+    batches.day(DAY, [(1, "1.00", "new", 1), (2, "2.00", "new", 1)], [(1, "1.00", "new", 1)])
+    batches.load(DAY)
+    batches.day(NEXT_DAY, [(2, "9.00", "other", 9), (3, "3.00", "new", 1)])
+    second = batches.load(NEXT_DAY)
+    assert (second["rows_inserted"], second["rows_unchanged"]) == (1, 1)
+    assert batches.rows() == [(1, "1.00", "new", 1), (2, "2.00", "new", 1), (3, "3.00", "new", 1)]
+    version = shop.version()
+    batches.load(NEXT_DAY, "--force")
+    assert shop.version() == version
+
+
+def test_a_lost_state_store_does_not_make_later_loads_lose_against_earlier_ones(
+    merged: Batches, spark: SparkSession
+) -> None:
+    merged.day(DAY, [(i, "1.00", "new", 1) for i in range(6)])
+    merged.load(DAY)
+    merged.load(DAY, "--force")
+    merged.shop.write("pipelines/orders.sql", "SELECT order_id, amount, 'mended' AS status, version FROM source")
+    merged.shop.pipeline({**MERGE, "transform": "orders.sql"})
+    merged.load(DAY)
+    for file in (merged.shop.root / ".samewise").glob("state.db*"):
+        file.unlink()
+    recovered = merged.shop.do("recover")
+    assert recovered.code == 0, recovered.text
+    assert merged.shop.run(window=DAY).window["status"] == "unchanged"
+    merged.shop.pipeline(MERGE)
+    merged.load(DAY)
+    assert {row[2] for row in merged.rows()} == {"new"}
