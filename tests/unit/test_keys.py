@@ -13,7 +13,7 @@ import pytest
 from samewise.core.keys import has_null, hash_key_expression, newer, same_key, version_expression
 from samewise.core.measures import row_hash_expression
 from samewise.core.schema import Column, Schema
-from samewise.run.dedup import newest_per_key, without_duplicates
+from samewise.run.dedup import Dedup, newest_per_key, without_duplicates
 from samewise.storage.frames import schema_of
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def test_a_column_that_is_not_part_of_the_row_has_no_say(spark: SparkSession) ->
 
 def test_the_dedup_of_a_source_keeps_every_row_whose_key_is_unknown(spark: SparkSession) -> None:
     rows = spark.sql("SELECT * FROM VALUES (NULL, 1), (NULL, 1), (7, 1), (7, 2) AS t(k, v)")
-    kept = without_duplicates(rows, ["k"], ["v"], schema_of(rows)).collect()
+    kept = without_duplicates(rows, Dedup(["k"], ["v"])).collect()
     assert sorted(map(tuple, kept), key=repr) == [(7, 2), (None, 1), (None, 1)]
 
 
