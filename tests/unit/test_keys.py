@@ -248,3 +248,10 @@ def test_values_that_only_look_alike_have_different_keys(spark: SparkSession, on
 def test_a_type_that_has_no_canonical_form_is_refused_by_the_columns_name(type_: str) -> None:
     with pytest.raises(ValueError, match=rf"^ratio is {type_.partition('(')[0]}"):
         hash_key_expression([Column("id", "bigint"), Column("ratio", type_)])
+
+
+def test_the_example_of_the_documentation_is_right(spark: SparkSession) -> None:
+    rows = spark.sql("SELECT 42 AS a, CAST(NULL AS STRING) AS b, CAST(10.50 AS DECIMAL(12,2)) AS c")
+    found = rows.selectExpr(hash_key_expression(schema_of(rows).columns)).first()
+    assert found is not None
+    assert found[0] == hashlib.sha256(b"2:42-4:10.5").hexdigest()
