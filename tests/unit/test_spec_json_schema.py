@@ -49,7 +49,7 @@ def test_both_forms_of_a_pipeline_are_accepted(text: str) -> None:
     ("old", "new"),
     [
         ("strategy:", "stratgey:"),
-        ("strategy: replace_window", "strategy: merge"),
+        ("strategy: replace_window", "strategy: append"),
         ("backoff: 30s", "backoff: 30"),
         ("attempts: 3", "attempts: 0"),
         ("type: files", "type: kafka"),

@@ -11,7 +11,9 @@ import pytest
 from samewise.core.errors import SpecError, UsageError
 from samewise.core.schema import Schema
 from samewise.spec.load import find_project, load_project
+from samewise.spec.pipeline import STRATEGIES
 from samewise.spec.sources import FilesSource
+from samewise.spec.words import listed
 from tests.support.spec import ORDERS, PROJECT, load, make_project, orders_with, problems
 
 
@@ -59,7 +61,7 @@ def test_all_problems_of_all_files_come_at_once(tmp_path: Path) -> None:
                 "    source: {type: delta, table: raw}\n"
                 "    transform: gone.sql\n"
                 "    target: {type: delta, table: two}\n"
-                "    write: {strategy: merge}\n"
+                "    write: {strategy: append}\n"
             ),
             "pipelines/broken.yaml": "pipeline: 'x\n",
         },
@@ -70,7 +72,7 @@ def test_all_problems_of_all_files_come_at_once(tmp_path: Path) -> None:
         f"{deep}:4: tasks[0].depends_on: goes round in a circle: one -> two -> one",
         f"{deep}:5: tasks[0].source.type: unknown source 'kafka'; there are files and delta",
         f"{deep}:11: tasks[1].transform: there is no file 'gone.sql' beside this one",
-        f"{deep}:13: tasks[1].write.strategy: unknown strategy 'merge'; there are replace_window and refresh",
+        f"{deep}:13: tasks[1].write.strategy: unknown strategy 'append'; there are {listed(STRATEGIES)}",
         "pipelines/orders.yaml:3: retries.attempts: must be a whole number of at least 1, not 'three'",
         "pipelines/orders.yaml:12: write.stratgey: unknown key, did you mean 'strategy'?",
         "samewise.yaml:2: warehuse: unknown key, did you mean 'warehouse'?",

@@ -59,6 +59,9 @@ def run(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done; do nothing.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Load again even if nothing changed.")] = False,
     wait: Annotated[bool, typer.Option("--wait", help="Wait for another run of the same window.")] = False,
+    accept_change: Annotated[
+        bool, typer.Option("--accept-change", help="Publish a window that `expect: change` refused.")
+    ] = False,
     project: Folder = HERE,
     env: Env = None,
     json: Json = False,
@@ -66,7 +69,7 @@ def run(
     """Load every due window, or those that are asked for."""
     from samewise.cli.run import Request, plan_pipeline, run_pipeline
 
-    request = Request(project, env, pipeline, window, start, end, force, wait)
+    request = Request(project, env, pipeline, window, start, end, force, wait, accept_change)
     act = plan_pipeline if dry_run else run_pipeline
     guard.answer(lambda: act(request, as_json=json), as_json=json, pipeline=pipeline)
 

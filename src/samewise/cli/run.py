@@ -30,6 +30,7 @@ class Request:
     end: str | None
     force: bool
     wait: bool
+    accept_change: bool
 
 
 def run_pipeline(request: Request, *, as_json: bool) -> int:
@@ -46,6 +47,7 @@ def run_pipeline(request: Request, *, as_json: bool) -> int:
                 end=request.end,
                 force=request.force,
                 wait=request.wait,
+                accept_change=request.accept_change,
             )
         if as_json:
             print_json(_redacted(project, result.to_json()))

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from samewise.core.measures import exact_text, row_hash_expression
 from samewise.core.schema import Column, Schema
-from samewise.core.sql import literal, quote
+from samewise.core.sql import quote
 
 _NOT_COMPARABLE = re.compile(r"\b(map<|variant\b|interval(?! (year|month|day|hour|minute|second)\b))")
 _FLOATING = re.compile(r"\b(float|double)\b")
@@ -124,12 +124,6 @@ def canonical_text(column: Column) -> str | None:
     if type_ == "binary":
         return f"lower(hex({name}))"
     return None
-
-
-def null_key_example(key: Sequence[str]) -> str:
-    """An expression that shows a row to a person, its key first."""
-    shown = ", ".join(f"{literal(name)}, {quote(name)}" for name in key)
-    return f"to_json(named_struct({shown}), map('ignoreNullFields', 'false'))"
 
 
 def _column(name: str, of: str | None) -> str:

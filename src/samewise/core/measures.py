@@ -7,7 +7,7 @@ the check of staged files and a later look at the target.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -26,6 +26,7 @@ _EXACT_JSON = {
     "timestampFormat": "yyyy-MM-dd HH:mm:ss.SSSSSSXXX",
     "timestampNTZFormat": "yyyy-MM-dd HH:mm:ss.SSSSSS",
 }
+_WHOLE = frozenset({"tinyint", "smallint", "int", "bigint"})
 _EXACT_DIGITS = 14
 """A decimal of so many digits, times a power of ten, is a double that is less than a half from the whole number."""
 
@@ -39,6 +40,10 @@ class Measures:
     sums: Mapping[str, str] = field(default_factory=dict)
     """Exact decimal sums, by column, as text."""
 
+    def same_rows(self, other: Measures) -> bool:
+        """True where both are measures of the same rows: which sums were taken besides is no difference."""
+        return (self.rows, self.content_hash) == (other.rows, other.content_hash)
+
     def to_json(self) -> dict[str, Json]:
         return {"rows": self.rows, "content_hash": self.content_hash, "sums": dict(self.sums)}
 
@@ -50,8 +55,10 @@ class Measures:
         return cls(int(str(value["rows"])), str(value["content_hash"]), dict(sums))
 
 
-def measure_expressions(schema: Schema, *, bits: int = 21) -> dict[str, str]:
+def measure_expressions(schema: Schema, *, bits: int = 21, summed: Collection[str] = ()) -> dict[str, str]:
     """Aggregates over rows of `schema`, by the name that `read_measures` expects.
+
+    Every decimal column is added up, and of the whole numbers those in `summed`: most of these are ids.
 
     The sum of 64-bit row hashes is taken in parts of `bits` that a BIGINT can hold: 21 bits for 2**41 rows;
     32 bits are two sums instead of three, for 2**31 rows. A sum does not depend on the order of the rows,
@@ -66,6 +73,10 @@ def measure_expressions(schema: Schema, *, bits: int = 21) -> dict[str, str]:
         if last:
             break
     for column in schema:
+        if column.type in _WHOLE and column.name.lower() in {name.lower() for name in summed}:
+            # As a decimal: the sum of two BIGINTs need not be one.
+            expressions[_SUM_PREFIX + column.name] = f"try_sum(CAST({quote(column.name)} AS DECIMAL(20,0)))"
+            continue
         size = re.fullmatch(r"decimal\((\d+),(\d+)\)", column.type)
         if size is None:
             continue

@@ -21,15 +21,18 @@ from samewise.plan.grid import contiguous_end
 from samewise.plan.protocol import Progress, Step, next_step
 from samewise.plan.spans import WINDOW_COLUMN
 from samewise.run import staging
+from samewise.run.change import check_change, check_change_columns
 from samewise.run.check import check_contract, check_result, result_span
+from samewise.run.dedup import without_duplicates
 from samewise.run.events import Listener, Note, StepBegan
 from samewise.run.job import Job
 from samewise.run.keyed import check_keyed, living, look_over, marked, unmarked, write_changes
+from samewise.run.keys import set_null_keys_aside, with_hash_key
 from samewise.run.observe import figures, observed
 from samewise.run.quarantine import keep_only, set_aside
 from samewise.run.receipt import Gathered, landed_contract, landed_receipt
 from samewise.run.transform import Context, refuse_clocks
-from samewise.run.verify import Rules, check_manifest, manifest_sums, measure_staged, source_expressions
+from samewise.run.verify import check_manifest, manifest_sums, measure_staged, source_expressions
 from samewise.state import attempts, contracts, epochs, runs
 from samewise.state.attempts import AttemptStatus
 from samewise.state.checkpoint import checkpoint
@@ -58,6 +61,8 @@ class Attempt:
     attempt_id: str
     number: int
     emit: Listener
+    accept_change: bool = False
+    """A person has looked at this window: `expect: change` tells about it and lets it through."""
 
     _point: Point = field(init=False)
     _own: bool = field(init=False, default=False)
@@ -108,6 +113,7 @@ class Attempt:
         head = job.target.head()
         result = schema_of(rows)
         check_result(job, result, None if head is None else head.schema)
+        check_change_columns(job, result)
         if not job.passes_through:
             refuse_clocks(rows, job.spark())
         self._gathered.contract = found
@@ -138,11 +144,15 @@ class Attempt:
         job, run = self.job, self.run
         sums = manifest_sums(run.source.details.get("manifest"))
         rows = job.source.read(run.source, run.window)
-        if sums or not job.passes_through:
+        if sums or not job.passes_through or job.dedup is not None:
             rows, self._gathered.reading = observed(rows, source_expressions(sums))
+        if job.dedup is not None:
+            # After the count of what was read: a manifest promises the rows that were sent, repeats and all.
+            rows = without_duplicates(rows, job.dedup)
         inputs = {name: source.read(run.inputs[name], run.window) for name, source in job.inputs.items()}
         context = Context(run.window, job.zone, run.run_ts, job.params, inputs, job.spark())
-        return job.transform.apply(rows, context)
+        result = job.transform.apply(rows, context)
+        return result if job.hash_key is None else with_hash_key(result, job.hash_key)
 
     def _stage(self) -> None:
         assert self._rows is not None
@@ -154,20 +164,24 @@ class Attempt:
     def _verify(self) -> None:
         assert self._rows is not None and self._staged is not None
         gathered, quarantined = self._gathered, self._gathered.rows_quarantined or 0
-        staged = self._staged.read(self.job.spark(), self._rows)
+        staged, without_key = self._staged.read(self.job.spark(), self._rows), 0
+        if self.job.set_aside_without:
+            staged, without_key = set_null_keys_aside(self.job, self.run, staged, self.job.set_aside_without)
+            gathered.rows_quarantined = quarantined + without_key
         if gathered.reading is not None:
             passing = figures(gathered.reading)
             gathered.rows_read = check_manifest(self.job.source, self.run, passing, quarantined)
         if self.job.keyed is None:
             gathered.measures = measure_staged(staged, self.job.rules, gathered.span)
         else:
-            gathered.measures = measure_staged(unmarked(staged), Rules(), None)
-            if self.job.rules:
-                measure_staged(living(staged), self.job.rules, None)
+            gathered.measures = measure_staged(unmarked(staged), self.job.rules.of_batch, None)
+            if self.job.rules.of_rows:
+                measure_staged(living(staged), self.job.rules.of_rows, None)
             gathered.batch = look_over(staged, self.job.keyed, self.run.era or 0)
+        check_change(self.job, self.run, self.store, gathered.measures, self.emit, accepted=self.accept_change)
         if gathered.reading is None:
             # Nothing came between the source and the staged rows: as many were read.
-            passing = {"rows": gathered.measures.rows}
+            passing = {"rows": gathered.measures.rows + without_key}
             gathered.rows_read = check_manifest(self.job.source, self.run, passing, quarantined)
         if gathered.measures.rows == 0 and self.job.on_empty == "fail":
             raise Refused(

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from samewise.core.keys import has_null, newest_first
 from samewise.core.schema import Schema
 from samewise.core.sql import quote
+from samewise.run.keys import check_columns
+from samewise.storage.frames import schema_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _NTH = "_samewise_nth"
+
+
+@dataclass(frozen=True, slots=True)
+class Dedup:
+    """Of the source's rows with one natural key, the newest is kept."""
+
+    key: Sequence[str]
+    version_by: Sequence[str] = ()
 
 
 def newest_per_key(
@@ -29,9 +40,12 @@ def newest_per_key(
     return _ranked(rows, key, version_by, schema).where(f"{_NTH} = 1{spared}").drop(_NTH)
 
 
-def without_duplicates(rows: DataFrame, key: Sequence[str], version_by: Sequence[str], schema: Schema) -> DataFrame:
+def without_duplicates(rows: DataFrame, dedup: Dedup) -> DataFrame:
     """The same for a source's rows, whose key may be unknown: a row with a NULL in it repeats no other, and stays."""
-    return _ranked(rows, key, version_by, schema).where(f"{_NTH} = 1 OR {has_null(key)}").drop(_NTH)
+    schema = schema_of(rows)
+    check_columns(schema, [*dedup.key, *dedup.version_by], "dedup")
+    ranked = _ranked(rows, dedup.key, dedup.version_by, schema)
+    return ranked.where(f"{_NTH} = 1 OR {has_null(dedup.key)}").drop(_NTH)
 
 
 def _ranked(rows: DataFrame, key: Sequence[str], version_by: Sequence[str], schema: Schema) -> DataFrame:

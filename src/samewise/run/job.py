@@ -15,6 +15,8 @@ from samewise.core.windows import Window
 from samewise.plan.grid import Grid
 from samewise.plan.spans import loaded_span, window_span
 from samewise.plan.window_text import label
+from samewise.run.dedup import Dedup
+from samewise.run.keys import HashKey
 from samewise.run.transform import PassThrough, Scalar, Transform
 from samewise.run.verify import Rules
 
@@ -59,6 +61,10 @@ class Job:
     rules: Rules = field(default_factory=Rules)
     has_manifest: bool = False
     retries: Retries = Retries()
+    dedup: Dedup | None = None
+    hash_key: HashKey | None = None
+    set_aside_without: Sequence[str] = ()
+    """A row with a NULL in one of these, its key's columns, goes to the quarantine."""
     lease_seconds: float = 60.0
     redact: Callable[[str], str] = str
     """Takes secrets out of a text: an error is stored and shown, and may quote one."""
@@ -80,7 +86,8 @@ class Job:
     @property
     def stages(self) -> bool:
         """Rows are staged where something must be known about them before they are published."""
-        return self.keyed is not None or self.has_manifest or bool(self.rules) or self.on_empty != "clear"
+        by_key = self.keyed is not None or bool(self.set_aside_without)
+        return by_key or self.has_manifest or bool(self.rules) or self.on_empty != "clear"
 
     @property
     def replaces_all(self) -> bool:

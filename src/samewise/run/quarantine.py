@@ -1,12 +1,15 @@
-"""Malformed rows, where the pipeline says that they are to be set aside: kept, counted, never guessed at."""
+"""Rows that the pipeline says are to be set aside, malformed or without a key: kept, counted, never guessed at."""
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from samewise.core.records import RunRecord
-from samewise.run.job import Job
 from samewise.storage.files import list_folders, remove_if_empty, remove_tree, spark_folder, spark_path
+
+if TYPE_CHECKING:
+    from samewise.run.job import Job
 
 
 def set_aside(job: Job, run: RunRecord) -> int | None:
@@ -23,6 +26,11 @@ def set_aside(job: Job, run: RunRecord) -> int | None:
     if count == 0:
         remove_tree(folder)
     return count
+
+
+def null_key_folder(job: Job, run: RunRecord) -> str:
+    """Where a run sets aside rows whose key holds a NULL: dropped with the rest of what it set aside."""
+    return f"{_window_folder(job, run)}/{run.batch_id}/null_keys"
 
 
 def keep_only(job: Job, run: RunRecord) -> None:

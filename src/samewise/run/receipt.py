@@ -105,7 +105,10 @@ def _measures(job: Job, run: RunRecord, landed: Landed, gathered: Gathered, *, o
     head = job.target.head()
     span = gathered.span or job.span(run.window, None if head is None else head.schema)
     shown = job.target.measure(span, commit.version)
-    if commit.stamp.measures is not None and shown != on_the_way:
+    if commit.stamp.measures is not None:
+        assert on_the_way is not None
+        if shown.same_rows(on_the_way):
+            return on_the_way
         raise SamewiseError(
             f"{commit.stamp.measures['rows']} rows were verified, {shown.rows} were published",
             kept=f"the target is at version {commit.version}, and this run is not recorded",

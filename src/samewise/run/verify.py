@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from samewise.core.errors import Refused
+from samewise.core.keys import has_null
 from samewise.core.measures import Measures, measure_expressions, read_measures
 from samewise.core.ports import Source
 from samewise.core.records import RunRecord
 from samewise.core.sql import Span, quote
+from samewise.plan.change import Change
 from samewise.storage.frames import schema_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+_MOST_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +31,29 @@ class Rules:
     unique: Sequence[Sequence[str]] = ()
     rows_min: int | None = None
     rows_max: int | None = None
+    changes: Sequence[Change] = ()
+    """Against earlier windows; `run.change` looks at them, here their columns are added up."""
+    key: Sequence[str] = ()
+    """Columns that must not be NULL in any row, for rows are found by them."""
 
     def __bool__(self) -> bool:
         counted = self.rows_min is not None or self.rows_max is not None
-        return bool(self.conditions or self.unique or counted)
+        return bool(self.conditions or self.unique or counted or self.changes or self.key)
+
+    @property
+    def of_batch(self) -> Rules:
+        """What must hold of a batch by key as it came, deletes and all."""
+        return Rules(changes=self.changes, key=self.key)
+
+    @property
+    def of_rows(self) -> Rules:
+        """The rest: about the rows that readers will see."""
+        return replace(self, changes=(), key=())
+
+    @property
+    def summed(self) -> list[str]:
+        """The columns whose sums are compared with earlier windows."""
+        return [change.column for change in self.changes if change.column is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,27 +129,51 @@ def measure_staged(staged: DataFrame, rules: Rules, span: Span | None) -> Measur
 
     Uniqueness needs a shuffle of its own, one for each set of columns.
     """
-    expressions = measure_expressions(schema_of(staged))
+    expressions = measure_expressions(schema_of(staged), summed=rules.summed)
     checks = {f"broken_{i}": rule for i, rule in enumerate(rules.conditions)}
     if span is not None:
         checks["outside"] = span.sql
+    if rules.key:
+        checks["keyless"] = f"NOT {has_null(rules.key)}"
     for name, condition in checks.items():
         expressions[name] = f"count_if(NOT coalesce(({condition}), false))"
+    for column in rules.summed:
+        expressions[f"known_{column}"] = f"count({quote(column)})"
     found = staged.selectExpr(*[f"{sql} AS {quote(name)}" for name, sql in expressions.items()]).first()
     assert found is not None
     values = found.asDict()
     broken = {name: int(values.pop(name)) for name in checks}
+    known = {column: int(values.pop(f"known_{column}")) for column in rules.summed}
     measures = read_measures(values)
     assert measures is not None, "more than 2**41 rows in one window"
     if broken.get("outside"):
         raise outside_window(broken["outside"], measures.rows)
+    if broken.get("keyless"):
+        raise _null_keys(staged, rules.key, broken["keyless"], measures.rows)
     for name, condition in checks.items():
         if broken[name]:
             raise _broken(staged, condition, broken[name], measures.rows)
     _check_count(rules, measures.rows)
     for columns in rules.unique:
         _check_unique(staged, columns)
-    return measures
+    return _with_sums(measures, known)
+
+
+def _with_sums(measures: Measures, known: Mapping[str, int]) -> Measures:
+    """Also where there is nothing to add up: no rows, or none with a value, are a sum of 0 to later windows."""
+    sums = dict(measures.sums)
+    names = {name.lower() for name in sums}
+    for column, values in known.items():
+        if column.lower() in names:
+            continue
+        if values:
+            raise Refused(
+                f"the sum of {column} does not fit into 38 digits, so that it cannot be compared",
+                code="expectation",
+                next_step="mend the source, or take the `change` rule out",
+            )
+        sums[column] = "0"
+    return replace(measures, sums=sums)
 
 
 def outside_window(outside: int | None, rows: int | None) -> Refused:
@@ -137,6 +184,22 @@ def outside_window(outside: int | None, rows: int | None) -> Refused:
         code="outside_window",
         next_step="filter them in the transform, or leave out write.window_column so that late rows "
         "belong to the window that loaded them",
+    )
+
+
+def _null_keys(staged: DataFrame, key: Sequence[str], count: int, of: int) -> Refused:
+    """The refusal of rows whose key holds a NULL; reads the rows again for a few examples."""
+    names = ", ".join(key)
+    examples = staged.where(has_null(key)).selectExpr("to_json(struct(*), map('ignoreNullFields', 'false'))")
+    lines = [f"  {str(row[0])[:76]}" for row in examples.limit(_MOST_SHOWN).collect()]
+    if count > len(lines):
+        lines.append(f"  … and {count - len(lines)} more")
+    have = "row has" if count == 1 else "rows have"
+    return Refused(
+        "\n".join([f"{count} of {of} {have} a NULL in the key ({names})", *lines]),
+        code="null_key",
+        next_step="mend the source, or filter these rows in the transform; or say what they are: "
+        "`null_keys: quarantine` sets them aside, `match` takes NULL for a value",
     )
 
 

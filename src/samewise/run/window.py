@@ -53,6 +53,8 @@ class Options:
     force: bool = False
     wait: bool = False
     """Wait for another runner of the same window instead of reporting `busy`."""
+    accept_change: bool = False
+    """Publish also what `expect: change` would refuse."""
 
 
 def run_window(job: Job, window: Window, store: Store, options: Options, emit: Listener) -> WindowResult:
@@ -191,7 +193,17 @@ class _Held:
         attempt_id = new_attempt_id()
         folder = self.job.staging_folder(record, attempt_id) if self.job.stages else None
         number = attempts.begin(self.store, record, self.lease, attempt_id, folder)
-        attempt = Attempt(self.job, record, self.store, self.lease, self.heartbeat, attempt_id, number, self.emit)
+        attempt = Attempt(
+            self.job,
+            record,
+            self.store,
+            self.lease,
+            self.heartbeat,
+            attempt_id,
+            number,
+            self.emit,
+            self.options.accept_change,
+        )
         try:
             attempt.drive()
         except Exception as error:

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from samewise.core.schema import Schema
 from samewise.spec.fields import WINDOW_COLUMN
+from samewise.spec.key_checks import check_result_columns, check_source_columns, check_strategy, missing_column
 from samewise.spec.paths import path_problem
 from samewise.spec.pipeline import PipelineSpec, TaskSpec
 from samewise.spec.sentences import Complaint
@@ -18,7 +19,6 @@ from samewise.spec.sources import DeltaSource, FilesSource
 from samewise.spec.template_check import ROOTS, template_problems, uses
 from samewise.spec.templates import is_template
 from samewise.spec.transforms import find_transform
-from samewise.spec.words import closest, listed
 from samewise.spec.yaml_text import KeyPath
 
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -39,9 +39,15 @@ def check_pipeline(pipeline: PipelineSpec, places: Sequence[int], *, folder: Pat
     for index, task in zip(places, pipeline.tasks, strict=True):
         at: KeyPath = ("tasks", index)
         yield from _check_templates(pipeline, task, at)
+        yield from check_strategy(pipeline, task, at)
         yield from _check_write(pipeline, task, at)
+        declared = _declared(task)
+        if declared is not None:
+            yield from check_source_columns(task, declared, at)
         if task.transform is None:
-            yield from _check_columns(task, at)
+            if declared is not None:
+                yield from _check_columns(task, declared, at)
+                yield from check_result_columns(task, declared, at)
         else:
             try:
                 find_transform(task.transform, beside=folder, root=root)
@@ -51,7 +57,15 @@ def check_pipeline(pipeline: PipelineSpec, places: Sequence[int], *, folder: Pat
 
 
 def _check_schedule(pipeline: PipelineSpec) -> Iterator[Complaint]:
-    if pipeline.schedule is not None and all(task.is_refresh for task in pipeline.tasks):
+    if pipeline.schedule is None or any(task.has_windows for task in pipeline.tasks):
+        return
+    if any(task.is_incremental for task in pipeline.tasks):
+        yield Complaint(
+            ("schedule",),
+            "an incremental source goes on from where the last run ended: drop the schedule",
+            at_key=True,
+        )
+    else:
         yield Complaint(
             ("schedule",),
             "a refresh has one window: drop the schedule; a run that finds nothing new costs next to nothing",
@@ -61,9 +75,12 @@ def _check_schedule(pipeline: PipelineSpec) -> Iterator[Complaint]:
 
 def _check_templates(pipeline: PipelineSpec, task: TaskSpec, at: KeyPath) -> Iterator[Complaint]:
     for path, text, is_source in _templates(task):
-        roots = ROOTS if is_source and not task.is_refresh else _FIXED_ROOTS
+        roots = ROOTS if is_source and task.has_windows else _FIXED_ROOTS
         if uses(text, "window") and "window" not in roots:
-            why = "a refresh has no window of its own" if is_source else "this table is the same for every window"
+            why = "this table is the same for every window"
+            if is_source:
+                what = "a refresh" if task.is_refresh else "an incremental source"
+                why = f"{what} has no window of its own"
             yield Complaint((*at, *path), f"'window' cannot be used here: {why}")
             roots = ROOTS
         problems = template_problems(text, roots=roots, params=pipeline.params)
@@ -100,7 +117,9 @@ def _check_write(pipeline: PipelineSpec, task: TaskSpec, at: KeyPath) -> Iterato
         if WINDOW_COLUMN in (name.lower() for name in task.target.partition_by):
             yield Complaint((*at, "target", "partition_by"), f"a refresh writes no {WINDOW_COLUMN}")
         return
-    if pipeline.schedule is None:
+    if write.is_keyed:
+        return
+    if pipeline.schedule is None and not task.is_incremental:
         yield Complaint(
             (*at, "write", "strategy"),
             "replace_window needs a schedule, such as schedule: {every: day, start: 2026-04-01}",
@@ -121,26 +140,24 @@ def _declared(task: TaskSpec) -> Schema | None:
     return task.source.columns if isinstance(task.source, FilesSource) else None
 
 
-def _check_columns(task: TaskSpec, at: KeyPath) -> Iterator[Complaint]:
-    """Without a transform the declared columns are the target's."""
-    declared = _declared(task)
-    if declared is None:
-        return
+def _check_columns(task: TaskSpec, declared: Schema, at: KeyPath) -> Iterator[Complaint]:
+    """Without a transform the declared columns are the target's, with those that Samewise adds."""
+    added = {WINDOW_COLUMN}
+    if task.write.hash_key is not None:
+        added.add(task.write.hash_key.column.lower())
     used: list[tuple[KeyPath, str]] = [(("target", "partition_by"), name) for name in task.target.partition_by]
     if task.write.window_column is not None:
         used.append((("write", "window_column"), task.write.window_column))
     for index, rule in enumerate(task.expect):
         used.extend((("expect", index), name) for name in rule.unique or ())
     for path, name in used:
-        if declared.get(name) is None and name.lower() != WINDOW_COLUMN:
-            meant = closest(name, declared.names)
-            hint = f", did you mean '{meant}'?" if meant else f"; there are {listed(declared.names)}"
-            yield Complaint((*at, *path), f"the schema has no column '{name}'{hint}")
+        if declared.get(name) is None and name.lower() not in added:
+            yield missing_column(declared, name, (*at, *path))
 
 
 def _check_grain(pipeline: PipelineSpec, task: TaskSpec, at: KeyPath, folder: Path) -> Iterator[Complaint]:
     declared, name, schedule = _declared(task), task.write.window_column, pipeline.schedule
-    if declared is None or name is None or schedule is None or task.is_refresh:
+    if declared is None or name is None or schedule is None or task.write.strategy != "replace_window":
         return
     column = declared.get(name)
     if column is None or not _passes_through(name, task.transform, folder):

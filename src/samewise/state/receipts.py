@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, RowMapping, and_, func, select
 
 from samewise.core.measures import Measures
-from samewise.core.records import Receipt
+from samewise.core.records import Receipt, RunRecord
 from samewise.core.windows import Window
 from samewise.state.engine import insert_new
 from samewise.state.store import Store
@@ -90,6 +90,34 @@ def overlapping(store: Store, pipeline: str, task: str, target: str, window: Win
     with store.reading() as connection:
         row = connection.execute(query).one_or_none()
     return None if row is None else Window(row[0], row[1])
+
+
+def earlier(store: Store, run: RunRecord, *, limit: int) -> list[Receipt]:
+    """What the windows before this run's hold in its target, newest window first, each by its newest generation.
+
+    For the window `full`: the generations before this one. Receipts without measures are left out.
+    """
+    mine = and_(
+        receipts.c.pipeline == run.pipeline,
+        receipts.c.task == run.task,
+        receipts.c.target == run.target,
+        receipts.c.measures.is_not(None),
+    )
+    if run.window.is_full:
+        before = and_(receipts.c.window_key == run.window.key, receipts.c.generation < run.generation)
+        query = select(receipts).where(mine, before).order_by(receipts.c.generation.desc())
+    else:
+        newest = (
+            select(receipts.c.window_key, func.max(receipts.c.generation).label("generation"))
+            .where(receipts.c.pipeline == run.pipeline, receipts.c.task == run.task, receipts.c.target == run.target)
+            .where(receipts.c.window_start < run.window.start)
+            .group_by(receipts.c.window_key)
+            .subquery()
+        )
+        of_newest = and_(receipts.c.window_key == newest.c.window_key, receipts.c.generation == newest.c.generation)
+        query = select(receipts).join(newest, of_newest).where(mine).order_by(receipts.c.window_start.desc())
+    with store.reading() as connection:
+        return [_receipt(row) for row in connection.execute(query.limit(limit)).mappings()]
 
 
 def insert(connection: Connection, receipt: Receipt) -> bool:

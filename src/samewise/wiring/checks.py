@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from samewise.core.errors import Problem, SpecError
+from samewise.plan.impure import Impurity
 from samewise.spec.load import Loaded
 from samewise.spec.pipeline import RESERVED_PARAMS, PipelineSpec, TaskSpec
+from samewise.spec.sources import FilesSource
+from samewise.spec.words import listed
 from samewise.wiring.parts import build_grid
+
+if TYPE_CHECKING:
+    from samewise.plan.sql_text import Finding
 
 
 def check_pipelines(loaded: Loaded) -> None:
@@ -24,7 +31,7 @@ def _problems(loaded: Loaded, pipeline: PipelineSpec) -> Iterator[Problem]:
         build_grid(pipeline)
     except ValueError as error:
         yield _at(loaded, file, "schedule", f"schedule: {error}")
-    windowed = {task.name for task in pipeline.tasks if not task.is_refresh}
+    windowed = {task.name for task in pipeline.tasks if task.has_windows}
     for task in pipeline.tasks:
         yield from _order_problems(loaded, pipeline, task, windowed)
         yield from _sql_problems(loaded, pipeline, task)
@@ -37,12 +44,12 @@ def _order_problems(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, wind
         return
     for name in task.depends_on:
         upstream = pipeline.task(name)
-        if upstream.is_refresh and windowed.intersection(_ancestors(pipeline, upstream)):
+        if not upstream.has_windows and windowed.intersection(_ancestors(pipeline, upstream)):
             yield _at(
                 loaded,
                 loaded.files[pipeline.name],
                 "depends_on",
-                f"{task.name}.depends_on: {name} is refreshed after all windows, so a window cannot wait for it",
+                f"{task.name}.depends_on: {name} runs after all windows, so a window cannot wait for it",
             )
 
 
@@ -58,24 +65,59 @@ def _sql_problems(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec) -> Ite
         return
     text = transform.path.read_text(encoding="utf-8")
     known = {*RESERVED_PARAMS, *pipeline.params}
-    if task.is_refresh:
+    if not task.has_windows:
         known -= {name for name in RESERVED_PARAMS if name.startswith("window_")}
     from samewise.wiring.sql_cache import transform_findings
 
     shown = str(transform.path.relative_to(loaded.root))
-    for finding in transform_findings(loaded.root, text, {"source", *task.inputs}, known):
+    found = transform_findings(loaded.root, text, {"source", *task.inputs}, known)
+    of_keys = _key_findings(loaded.root, text, task)
+    # What is wrong with a key is said once, with what it does to the key.
+    lines = {finding.line for finding in of_keys}
+    for finding in [*of_keys, *(f for f in found if f.line not in lines or f.code not in set(Impurity))]:
         yield Problem(shown, finding.line, finding.message)
+
+
+def _key_findings(root: Path, sql: str, task: TaskSpec) -> Sequence[Finding]:
+    from samewise.wiring.sql_cache import key_findings
+
+    write = task.write
+    if not write.is_keyed:
+        return []
+    key = write.key if write.hash_key is None else write.hash_key.of
+    declared = task.source.columns if isinstance(task.source, FilesSource) else None
+    return key_findings(
+        root, sql, key, write.version_by, task.source.type, None if declared is None else declared.names
+    )
 
 
 def _condition_problems(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec) -> Iterator[Problem]:
     from samewise.wiring.sql_cache import condition_findings
 
-    for expectation in task.expect:
-        if expectation.condition is None:
-            continue
-        for finding in condition_findings(loaded.root, expectation.condition):
-            file = loaded.files[pipeline.name]
-            yield _at(loaded, file, expectation.condition, f"expect: {expectation.condition}: {finding.message}")
+    conditions = [("expect", rule.condition) for rule in task.expect if rule.condition is not None]
+    if task.write.delete_when is not None:
+        conditions.append(("write.delete_when", task.write.delete_when))
+    file = loaded.files[pipeline.name]
+    for place, condition in conditions:
+        for finding in condition_findings(loaded.root, condition):
+            yield _at(loaded, file, condition, f"{place}: {condition}: {finding.message}")
+    if task.write.delete_when is not None:
+        for message in _delete_problems(task, task.write.delete_when):
+            yield _at(loaded, file, task.write.delete_when, f"write.delete_when: {message}")
+
+
+def _delete_problems(task: TaskSpec, condition: str) -> Iterator[str]:
+    """Parameters, which nobody binds here, and columns that the rows do not have."""
+    from samewise.plan.key_check import condition_columns
+    from samewise.plan.sql_check import parameters
+
+    for name in sorted(parameters(condition)):
+        yield f":{name} is not bound here: compute the column in the transform"
+    declared = task.source.columns if isinstance(task.source, FilesSource) and task.transform is None else None
+    if declared is not None:
+        for name in sorted(condition_columns(condition)):
+            if declared.get(name) is None:
+                yield f"the schema has no column '{name}'; there are {listed(declared.names)}"
 
 
 def _at(loaded: Loaded, file: Path, needle: str, message: str) -> Problem:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 
 from samewise.core.errors import ConfigError
@@ -14,9 +15,12 @@ from samewise.core.records import Owner
 from samewise.core.schema import Schema
 from samewise.core.sql import Span
 from samewise.core.windows import Window
+from samewise.plan.change import Change
 from samewise.plan.grid import Grid
 from samewise.plan.spans import window_span
+from samewise.run.dedup import Dedup
 from samewise.run.job import Job, Retries
+from samewise.run.keys import HashKey
 from samewise.run.schedule import Graph
 from samewise.run.transform import PassThrough, PythonTransform, SqlTransform, Transform
 from samewise.run.verify import Rules
@@ -24,7 +28,7 @@ from samewise.sources.delta import DeltaSource
 from samewise.sources.files import FilesSource
 from samewise.spec import sources as source_specs
 from samewise.spec.load import Loaded
-from samewise.spec.pipeline import Expectation, PipelineSpec, TaskSpec, WriteSpec
+from samewise.spec.pipeline import PipelineSpec, TaskSpec, WriteSpec
 from samewise.spec.transforms import transform_files
 from samewise.targets.delta import DeltaTarget
 
@@ -57,7 +61,7 @@ def definition_hash(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec) -> s
 def _job(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark, store_id: str, place: str) -> Job:
     source, declared = _source(loaded, pipeline, task, spark)
     inputs: dict[str, Source] = {name: _table(loaded, pipeline, ref, spark, None) for name, ref in task.inputs.items()}
-    retries = pipeline.retries
+    retries, write = pipeline.retries, task.write
     return Job(
         pipeline=pipeline.name,
         task=task.name,
@@ -79,7 +83,10 @@ def _job(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark, s
         partition_by=task.target.partition_by,
         on_empty=task.write.on_empty,
         params=pipeline.params,
-        rules=_rules(task.expect),
+        rules=_rules(task),
+        dedup=None if task.dedup is None else Dedup(task.dedup.key, task.dedup.version_by),
+        hash_key=None if write.hash_key is None else HashKey(write.hash_key.column, write.hash_key.of),
+        set_aside_without=write.keys if write.is_keyed and write.null_keys == "quarantine" else (),
         has_manifest=isinstance(task.source, source_specs.FilesSource) and task.source.manifest is not None,
         retries=Retries(retries.attempts, retries.backoff.total_seconds(), retries.max_backoff.total_seconds()),
         lease_seconds=loaded.project.lease.total_seconds(),
@@ -149,7 +156,9 @@ def _transform(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec) -> Transf
     return PythonTransform(found.path, found.function, loaded.root)
 
 
-def _rules(expectations: tuple[Expectation, ...]) -> Rules:
+def _rules(task: TaskSpec) -> Rules:
+    expectations, write = task.expect, task.write
+    changes = [e.change for e in expectations if e.change is not None]
     bounds = [e.rows for e in expectations if e.rows is not None]
     lowest = [b.min for b in bounds if b.min is not None]
     highest = [b.max for b in bounds if b.max is not None]
@@ -158,6 +167,8 @@ def _rules(expectations: tuple[Expectation, ...]) -> Rules:
         unique=[e.unique for e in expectations if e.unique is not None],
         rows_min=max(lowest, default=None),
         rows_max=min(highest, default=None),
+        changes=[Change(change.column, Decimal(repr(change.within)), change.over) for change in changes],
+        key=write.keys if write.is_keyed and write.null_keys == "refuse" else (),
     )
 
 

@@ -108,9 +108,11 @@ class Project(AbstractContextManager["Project"]):
         end: str | None = None,
         force: bool = False,
         wait: bool = False,
+        accept_change: bool = False,
     ) -> RunResult:
         """Run every due window, or those that are asked for: `window`, or all from `start` up to `end`.
 
+        `accept_change` lets one window through that `expect: change` would refuse.
         Gives a result also where the data was refused; raises only for a wrong request or setting.
         """
         spec = self.loaded.pipeline(pipeline)
@@ -118,9 +120,15 @@ class Project(AbstractContextManager["Project"]):
         from samewise.run.pipeline import run_pipeline
         from samewise.run.window import Options
 
+        if accept_change and window is None and spec.schedule is not None:
+            raise UsageError(
+                "--accept-change lets through one window that a person has looked at",
+                kept="nothing was run",
+                next_step="name it with --window",
+            )
         check_writable(self.loaded.warehouse)
-        store = self.store
-        return run_pipeline(self.graph(pipeline), windows, store, Options(force, wait), self._listen)
+        store, options = self.store, Options(force, wait, accept_change)
+        return run_pipeline(self.graph(pipeline), windows, store, options, self._listen)
 
     def plan(
         self,

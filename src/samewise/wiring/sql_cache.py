@@ -39,6 +39,25 @@ def transform_findings(root: Path, sql: str, tables: set[str], parameters: set[s
     return _remembered(root, stable_hash(["transform", sql, sorted(tables), sorted(parameters)]), look)
 
 
+def key_findings(
+    root: Path,
+    sql: str,
+    key: Sequence[str],
+    version_by: Sequence[str],
+    source_kind: str,
+    source_columns: Sequence[str] | None,
+) -> Sequence[Finding]:
+    """Keys and versions that a transform makes while it runs."""
+
+    def look() -> list[Finding]:
+        from samewise.plan.key_check import check_keys
+
+        return check_keys(sql, key=key, version_by=version_by, source_kind=source_kind, source_columns=source_columns)
+
+    columns = None if source_columns is None else list(source_columns)
+    return _remembered(root, stable_hash(["keys", sql, list(key), list(version_by), source_kind, columns]), look)
+
+
 def condition_findings(root: Path, condition: str) -> Sequence[Finding]:
     """Problems of one expectation."""
 
