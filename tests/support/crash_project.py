@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 from deltalake import DeltaTable
 
+from samewise.core.keyed import DELETED_AT
 from samewise.core.records import Stamp
 from tests.support.crash import Command, Ended, SparkServer, Starter, Zygote
 
@@ -30,6 +31,8 @@ ORDERS: dict[str, list[Order]] = {
     DAYS[3]: [(401, "1.00", "new"), (402, "2.00", "new"), (403, "3.00", "paid"), (404, "4.00", "paid")],
 }
 CHANGED: list[Order] = [(201, "5.50", "paid"), (203, "8.75", "new"), (204, "9.00", "new")]
+DELETING: list[Order] = [(102, "20.50", "gone"), (201, "5.50", "gone"), (101, "11.00", "paid"), (205, "1.00", "gone")]
+"""For a pipeline with keys: the second day deletes and changes what the first one brought."""
 RATES = [("EUR", "1.0000"), ("USD", "1.0800")]
 CHANGED_RATES = [("EUR", "1.0000"), ("USD", "1.1100"), ("CHF", "0.9500")]
 
@@ -58,6 +61,32 @@ _PIPELINES = {
         name="plain",
         rest="target: {type: delta, table: plain}\nwrite: {strategy: replace_window, window_column: order_date}\n",
     ),
+    "entities": _ORDERS.format(
+        name="entities",
+        rest="target: {type: delta, table: entities}\n"
+        "write: {strategy: merge, key: [order_id], version_by: [order_date], delete_when: status = 'gone'}\n" + _EXPECT,
+    ),
+    "events": _ORDERS.format(
+        name="events",
+        rest="target: {type: delta, table: events}\nwrite: {strategy: insert_new, key: [order_id]}\n",
+    ),
+    "feed": """\
+pipeline: feed
+source:
+  type: files
+  path: landing/orders/*/orders.csv
+  format: csv
+  schema: {order_id: bigint, amount: "decimal(12,2)", status: string, order_date: date}
+  incremental: new_files
+target: {type: delta, table: feed}
+write: {strategy: insert_new, key: [order_id]}
+""",
+    "copy": """\
+pipeline: copy
+source: {type: delta, table: orders, incremental: {column: order_date, overlap: 1d}}
+target: {type: delta, table: copy}
+write: {strategy: merge, key: [order_id], version_by: [order_date]}
+""",
     "rates": """\
 pipeline: rates
 source:
@@ -72,7 +101,8 @@ expect:
   - unique: [currency]
 """,
 }
-"""Two pipelines that stage, and one that publishes in a single pass."""
+"""Some that stage, and `plain`, which publishes in a single pass; some that write by key, two of them from where the
+last run ended."""
 _SQL = "SELECT order_id, amount, upper(status) AS status, order_date FROM source\n"
 
 
@@ -194,7 +224,8 @@ class Stage:
     """One project in one place, set back to a situation whenever a test asks for it.
 
     `new`: nothing is loaded. `loaded`: the orders of two days, and the rates. `changed`: loaded, and since
-    then the second day and the rates have changed. `empty`: loaded, and since then both have become empty.
+    then the second day and the rates have changed. `deleting`: changed in another way. `empty`: loaded, and since
+    then both have become empty.
     """
 
     project: Project
@@ -208,13 +239,15 @@ class Stage:
         project = Project(place / "shop", zygote, f"remote: '{server.remote}'").write()
         stage = cls(project, server, zygote, place / "saved")
         project.save(stage.saved / "new")
-        for pipeline in ("orders", "plain"):
+        for pipeline in ("orders", "plain", "entities", "events"):
             project.call("run", pipeline, "--from", DAYS[0], "--to", DAYS[2]).well()
         project.call("run", "rates").well()
         project.save(stage.saved / "loaded")
         project.put_orders(DAYS[1], CHANGED)
         project.put_rates(CHANGED_RATES)
         project.save(stage.saved / "changed")
+        project.put_orders(DAYS[1], DELETING)
+        project.save(stage.saved / "deleting")
         project.put_orders(DAYS[1], [])
         project.put_rates([])
         project.save(stage.saved / "empty")
@@ -279,6 +312,7 @@ class Sight:
     task: list[Row]
     moves: list[Row]
     contracts: list[Row]
+    files: list[Row]
 
 
 def sight(project: Project, pipeline: str) -> Sight:
@@ -308,13 +342,15 @@ def sight(project: Project, pipeline: str) -> Sight:
         ),
         receipts=kept(
             "task, window_key, generation, target, target_version, definition, fingerprint, contract, measures,"
-            " rows_read, rows_staged, rows_deleted, rows_quarantined, recovered",
+            " rows_read, rows_staged, rows_deleted, rows_quarantined, recovered, epoch, wrote, rows_inserted,"
+            " rows_updated, rows_unchanged",
             "receipts",
             "window_key, generation",
         ),
-        task=kept("task, watermark, watermark_moves, contracts", "tasks", "task"),
+        task=kept("task, watermark, watermark_moves, contracts, epoch, era, era_definition", "tasks", "task"),
         moves=kept("task, number, value, reason", "watermark_moves", "task, number"),
         contracts=kept("task, number, contract_id, schema, reason", "contracts", "task, number"),
+        files=kept("task, path, size_bytes", "files", "task, path"),
     )
 
 
@@ -333,6 +369,9 @@ def assert_nothing_is_left(project: Project) -> None:
 def rows_of(table: DeltaTable) -> list[Row]:
     """All rows of a table as it was opened, sorted."""
     found = table.to_pyarrow_table().to_pylist()
+    for row in found:
+        if row.get(DELETED_AT) is not None:
+            row[DELETED_AT] = "some time"  # That of the run, which is another one in each.
     return sorted((tuple(row.values()) for row in found), key=repr)
 
 
