@@ -102,7 +102,7 @@ def test_a_key_that_the_strategy_has_no_use_for_is_refused_with_a_sentence(
         (MERGE, {"write.tombstones": "9d"}, "write.tombstones: nothing is deleted without delete_when"),
         (MERGE, {"write.version_by": ["ID"]}, "write.version_by: rows of one key are all alike"),
         (MERGE, {"schedule": None, "source.path": "landing/*.csv"}, "write.strategy: merge needs a schedule"),
-        (MERGE, {"target.partition_by": ["_samewise_window"]}, "target.partition_by: merge writes no"),
+        (MERGE, {"target.partition_by": ["_samewise_window"]}, "target.partition_by: _samewise_window says which"),
         (MERGE, {"write.key": ["_samewise_window"]}, "write.key: _samewise_window says which run loaded a row"),
         (MERGE, {"write.version_by": ["_metadata"]}, "write.version_by: _metadata tells about the file"),
         (MERGE, {"write.key": ["idd"]}, "write.key: the schema has no column 'idd', did you mean 'id'?"),

@@ -80,7 +80,10 @@ def _check_keyed(pipeline: PipelineSpec, task: TaskSpec, at: KeyPath) -> Iterato
         )
         yield Complaint(strategy, sentence)
     if WINDOW_COLUMN in (name.lower() for name in task.target.partition_by):
-        yield Complaint((*at, "target", "partition_by"), f"{write.strategy} writes no {WINDOW_COLUMN}")
+        sentence = (
+            f"{WINDOW_COLUMN} says which run wrote a row last, and says nothing about its key: name other columns"
+        )
+        yield Complaint((*at, "target", "partition_by"), sentence)
     yield from _check_own_columns(task, at)
 
 
