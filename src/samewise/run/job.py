@@ -13,6 +13,7 @@ from samewise.core.sql import Span
 from samewise.core.windows import Window
 from samewise.plan.grid import Grid
 from samewise.plan.spans import loaded_span, window_span
+from samewise.plan.verdict import Policy
 from samewise.plan.window_text import label
 from samewise.run.transform import PassThrough, Scalar, Transform
 from samewise.run.verify import Rules
@@ -53,6 +54,8 @@ class Job:
     on_empty: str = "clear"
     params: Mapping[str, Scalar] = field(default_factory=dict)
     rules: Rules = field(default_factory=Rules)
+    drift: Policy = field(default_factory=Policy)
+    """What is done about changes of the source's schema."""
     has_manifest: bool = False
     retries: Retries = Retries()
     lease_seconds: float = 60.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from samewise.core.errors import ConfigError
@@ -15,6 +15,7 @@ from samewise.core.sql import Span
 from samewise.core.windows import Window
 from samewise.plan.grid import Grid
 from samewise.plan.spans import window_span
+from samewise.plan.verdict import Policy
 from samewise.run.job import Job, Retries
 from samewise.run.schedule import Graph
 from samewise.run.transform import PassThrough, PythonTransform, SqlTransform, Transform
@@ -77,6 +78,7 @@ def _job(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark, s
         on_empty=task.write.on_empty,
         params=pipeline.params,
         rules=_rules(task.expect),
+        drift=_policy(task.source.drift),
         has_manifest=isinstance(task.source, source_specs.FilesSource) and task.source.manifest is not None,
         retries=Retries(retries.attempts, retries.backoff.total_seconds(), retries.max_backoff.total_seconds()),
         lease_seconds=loaded.project.lease.total_seconds(),
@@ -87,7 +89,7 @@ def _job(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark, s
 def _source(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark) -> tuple[Source, Schema | None]:
     spec = task.source
     if isinstance(spec, source_specs.DeltaSource):
-        return _table(loaded, pipeline, spec, spark, spec.window_column), None
+        return _table(loaded, pipeline, spec, spark, spec.window_column, spec.drift.rename), None
 
     def path_of(text: str, *, is_glob: bool) -> Callable[[Window], str]:
         return lambda window: loaded.path(text, pipeline, window, is_glob=is_glob)
@@ -102,6 +104,7 @@ def _source(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark
         options=spec.options,
         on_malformed=spec.on_malformed,
         manifest=None if spec.manifest is None else path_of(spec.manifest, is_glob=False),
+        renames=spec.drift.rename,
     )
     return files, spec.columns
 
@@ -112,13 +115,15 @@ def _table(
     ref: source_specs.TableRef,
     spark: Spark,
     window_column: str | None,
+    renames: Mapping[str, str] | None = None,
 ) -> DeltaSource:
     location = loaded.location(ref, pipeline)
+    new_names = {old.lower(): new for old, new in (renames or {}).items()}
 
     def span(schema: Schema, window: Window) -> Span | None:
         if window_column is None or window.is_full:
             return None
-        column = schema.get(window_column)
+        column = schema.get(window_column) or schema.get(new_names.get(window_column.lower(), ""))
         if column is None:
             raise ConfigError(
                 f"source.window_column: {location.key} has no column {window_column}",
@@ -156,6 +161,10 @@ def _rules(expectations: tuple[Expectation, ...]) -> Rules:
         rows_min=max(lowest, default=None),
         rows_max=min(highest, default=None),
     )
+
+
+def _policy(drift: source_specs.Drift) -> Policy:
+    return Policy(drift.added, drift.removed, drift.type, drift.nullability, drift.order, drift.rename)
 
 
 def _sorted(depends_on: dict[str, tuple[str, ...]]) -> list[str]:
