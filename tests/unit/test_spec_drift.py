@@ -35,7 +35,7 @@ def test_policies_that_fit_are_fine(tmp_path: Path, drift: str, format: str) -> 
         ("{added: add}", "json", "8: source.drift: JSON files do not say"),
         ("{added: add}\n  header: false", "csv", "8: source.drift: CSV without a header does not say"),
         ("{added: maybe}", "csv", "unknown way to treat a new column 'maybe'"),
-        ("{adding: add}", "csv", "unknown key, did you mean 'added'?"),
+        ("{addd: add}", "csv", "unknown key, did you mean 'added'?"),
         ("{rename: {amnt: betrag}}", "csv", "the schema has no column 'amnt', did you mean 'amount'?"),
         ("{rename: {amount: order_id}}", "csv", "'order_id' is a column of the schema itself"),
         ("{rename: {amount: x, order_id: X}}", "csv", "'X' is the new name of 'amount' already"),
