@@ -22,9 +22,11 @@ from samewise.core.errors import PinsGone, Refused
 from samewise.core.measures import Measures, measure_expressions, read_measures
 from samewise.core.ports import Source
 from samewise.core.records import Pins
-from samewise.core.schema import Schema
+from samewise.core.schema import Column, Schema
+from samewise.core.shapes import Taken
 from samewise.core.sql import Span, literal, quote
 from samewise.core.windows import Window
+from samewise.plan.verdict import Policy, decide
 from samewise.sources.delta import DeltaSource
 from samewise.sources.files import FilesSource
 from samewise.storage.frames import schema_of
@@ -249,24 +251,36 @@ def test_a_source_of_nothing_is_refused(rig: Rig) -> None:
     assert caught.value.code in ("no_files", "no_table")
 
 
-def test_the_schema_is_the_declared_one(rig: Rig) -> None:
-    schema = rig.source.schema(rig.source.pin(DAY))
-    assert [(c.name, c.type) for c in schema] == [(c.name, c.type) for c in DECLARED]
+def test_the_shape_is_the_declared_one(rig: Rig) -> None:
+    (shape,) = rig.source.shapes(rig.source.pin(DAY))
+    assert [(c.name, c.type) for c in shape.columns] == [(c.name, c.type) for c in DECLARED]
 
 
 def test_the_rows_have_the_schema_that_was_told(rig: Rig) -> None:
     pins = rig.source.pin(DAY)
-    told, read = rig.source.schema(pins), schema_of(rig.source.read(pins, DAY))
-    assert [(c.name, c.type) for c in told] == [(c.name, c.type) for c in read]
+    (told,), read = rig.source.shapes(pins), schema_of(rig.source.read(pins, DAY))
+    assert [(c.name, c.type) for c in told.columns] == [(c.name, c.type) for c in read]
 
 
-def test_a_renamed_column_is_refused(rig: Rig) -> None:
+def test_a_renamed_column_is_told_with_its_file(rig: Rig) -> None:
     if rig.rename_column is None:
         return  # JSON has no header; a Delta table's schema is its own and pinned with the version.
     rig.rename_column()
-    with pytest.raises(Refused, match="missing: amount; not declared: betrag") as caught:
-        rig.source.schema(rig.source.pin(DAY))
-    assert caught.value.code == "schema"
+    _, other = rig.source.shapes(rig.source.pin(DAY))
+    assert [Path(place).stem for place in other.places] == ["part-1"]
+    assert other.columns.names == ("order_id", "betrag", "status", "order_date")
+
+
+def test_rows_are_fitted_to_other_columns(rig: Rig) -> None:
+    (shape,) = rig.source.shapes(rig.source.pin(DAY))
+    fit = (
+        Taken(Column("note", "string"), None),
+        Taken(Column("state", "string"), shape.columns.get("status")),
+        Taken(Column("order_id", "bigint"), shape.columns.get("order_id")),
+    )
+    rows = rig.source.read(rig.source.pin(DAY), DAY, [fit])
+    assert rows.columns == ["note", "state", "order_id"]
+    assert {tuple(row) for row in rows.collect()} == {(None, None, 3), (None, "new", 1), (None, "paid", 2)}
 
 
 def test_a_failure_that_is_not_the_sources_is_not_explained(rig: Rig) -> None:
@@ -294,7 +308,6 @@ def csv(spark: SparkSession, landing: Path, **settings: object) -> FilesSource:
 
 def rows_of(source: FilesSource, *columns: str) -> list[tuple[object, ...]]:
     pins = source.pin(DAY)
-    source.schema(pins)
     rows = source.read(pins, DAY)
     return sorted(tuple(row) for row in (rows.select(*columns) if columns else rows).collect())
 
@@ -407,25 +420,50 @@ def test_where_rows_are_refused_there_is_no_quarantine(spark: SparkSession, land
     assert source.malformed(source.pin(DAY)) is None
 
 
-@pytest.mark.parametrize(
-    ("header", "says"),
-    [
-        ("a,b", "missing: c"),
-        ("a,b,c,d", "not declared: d"),
-        ("a,c,b", "the columns have moved"),
-        ("a,b,sea", "missing: c; not declared: sea"),
-        ("a,b,b", "missing: c"),
-    ],
-)
-def test_a_header_that_is_not_the_declared_one_is_refused(
-    spark: SparkSession, landing: Path, header: str, says: str
-) -> None:
+@pytest.mark.parametrize("header", ["a,b", "a,b,c,d", "a,c,b", "a,b,sea", "a,b,b", "a,b,"])
+def test_the_header_of_every_file_is_told(spark: SparkSession, landing: Path, header: str) -> None:
     (landing / "1.csv").write_text("a,b,c\n")
     (landing / "2.csv").write_text(header + "\n")
+    (landing / "3.csv").write_text("a,b,c\n")
     source = csv(spark, landing)
-    with pytest.raises(Refused, match=says) as caught:
-        source.schema(source.pin(DAY))
-    assert (caught.value.code, "2.csv" in caught.value.message) == ("schema", True)
+    same, other = source.shapes(source.pin(DAY))
+    assert [[Path(place).name for place in shape.places] for shape in (same, other)] == [["1.csv", "3.csv"], ["2.csv"]]
+    assert (list(other.columns.names), other.is_header) == (header.split(","), True)
+
+
+def test_a_column_that_is_not_declared_is_text(spark: SparkSession, landing: Path) -> None:
+    (landing / "a.csv").write_text("b,x,alpha\n")
+    source = csv(spark, landing, renames={"a": "alpha"})
+    (shape,) = source.shapes(source.pin(DAY))
+    assert [(c.name, c.type) for c in shape.columns] == [("b", "int"), ("x", "string"), ("alpha", "int")]
+
+
+def test_files_with_different_headers_are_each_read_by_their_own(spark: SparkSession, landing: Path) -> None:
+    (landing / "1.csv").write_text("a,b,c\n1,2,x\n")
+    (landing / "2.csv").write_text("c,,a,b,b2\ny,junk,3,4,5\n")
+    (landing / "3.csv").write_text("alpha,c\n5,z\n")
+    source = csv(spark, landing, renames={"a": "alpha"})
+    pins = source.pin(DAY)
+    shapes = source.shapes(pins)
+    verdict = decide(
+        Schema.of([("a", "int"), ("b", "int"), ("c", "string")]),
+        shapes,
+        Policy(added="ignore", removed="ignore", order="ignore", rename={"a": "alpha"}),
+    )
+    rows = source.read(pins, DAY, verdict.fits).collect()
+    assert sorted(tuple(row) for row in rows) == [(1, 2, "x"), (3, 4, "y"), (5, None, "z")]
+
+
+def test_a_malformed_row_is_found_by_its_own_files_header(spark: SparkSession, landing: Path) -> None:
+    (landing / "1.csv").write_text("a,b,c\n1,2,x\n1,zz,y\n")
+    (landing / "2.csv").write_text("c,a,b\nx,1,2\ny,1,zz\n")
+    source = csv(spark, landing, on_malformed="quarantine")
+    pins = source.pin(DAY)
+    verdict = decide(source.shapes(pins)[0].columns, source.shapes(pins), Policy(order="ignore"))
+    bad = source.malformed(pins)
+    assert bad is not None
+    assert sorted(row["line"] for row in bad.collect()) == ["1,zz,y", "y,1,zz"]
+    assert [tuple(row) for row in source.read(pins, DAY, verdict.fits).collect()] == [(1, 2, "x")] * 2
 
 
 def test_the_case_of_a_header_does_not_matter(spark: SparkSession, landing: Path) -> None:
@@ -478,7 +516,7 @@ def test_files_in_folders_of_different_kinds_are_refused(spark: SparkSession, la
     (landing / "a.csv").write_text("a,b\n1,2\n")
     source = csv(spark, landing)
     with pytest.raises(Refused) as caught:
-        source.schema(source.pin(DAY))
+        source.shapes(source.pin(DAY))
     assert caught.value.code == "schema"
 
 
@@ -491,32 +529,107 @@ def test_a_damaged_file_is_refused_by_name(
     (landing / f"damaged.{format}").write_bytes(whole[: int(len(whole) * part)])
     source = FilesSource(lambda _: f"{landing}/*.{format}", format, ReadySpark(spark))
     with pytest.raises(Refused, match=f"damaged.{format}") as caught:
-        source.schema(source.pin(DAY))
+        source.shapes(source.pin(DAY))
     assert caught.value.code == "unreadable"
 
 
-def test_a_parquet_column_of_another_type_is_refused(spark: SparkSession, landing: Path) -> None:
-    spark.range(9).selectExpr("INT(id) AS id").write.parquet(f"{landing}/w")
-    declared = Schema.of([("id", "bigint")])
-    source = FilesSource(lambda _: f"{landing}/w/*.parquet", "parquet", ReadySpark(spark), declared=declared)
-    with pytest.raises(Refused, match=r"id +bigint +int"):
-        source.schema(source.pin(DAY))
+SHAPES = ["id, 'x' AS name", "id, 'x' AS title", "INT(id) AS id, 'x' AS name", "'x' AS name, id"]
 
 
-def test_parquet_files_whose_types_do_not_fit_together_are_refused(spark: SparkSession, landing: Path) -> None:
-    spark.range(1).selectExpr("id").write.parquet(f"{landing}/w/1")
-    spark.range(1).selectExpr("STRING(id) AS id").write.parquet(f"{landing}/w/2")
-    source = FilesSource(lambda _: f"{landing}/w/*/*.parquet", "parquet", ReadySpark(spark))
-    with pytest.raises(Refused) as caught:
-        source.schema(source.pin(DAY))
-    assert caught.value.code == "schema"
+@pytest.mark.parametrize("format", ["parquet", "orc"])
+def test_the_footer_of_every_file_is_told(spark: SparkSession, landing: Path, format: str) -> None:
+    for number, columns in enumerate([*SHAPES, SHAPES[0]]):
+        spark.sql(f"SELECT {columns} FROM range(1)").coalesce(1).write.format(format).save(f"{landing}/{number}")
+    source = FilesSource(lambda _: f"{landing}/*/*.{format}", format, ReadySpark(spark))
+    shapes = source.shapes(source.pin(DAY))
+    assert [[Path(place).parent.name for place in shape.places] for shape in shapes] == [
+        ["0", "4"],
+        ["1"],
+        ["2"],
+        ["3"],
+    ]
+    assert [[(c.name, c.type) for c in shape.columns] for shape in shapes] == [
+        [("id", "bigint"), ("name", "string")],
+        [("id", "bigint"), ("title", "string")],
+        [("id", "int"), ("name", "string")],
+        [("name", "string"), ("id", "bigint")],
+    ]
 
 
-def test_parquet_files_without_a_declared_schema_have_all_their_columns(spark: SparkSession, landing: Path) -> None:
-    spark.range(1).write.parquet(f"{landing}/w/1")
-    spark.range(1).selectExpr("id", "'x' AS extra").write.parquet(f"{landing}/w/2")
-    source = FilesSource(lambda _: f"{landing}/w/*/*.parquet", "parquet", ReadySpark(spark))
-    assert source.schema(source.pin(DAY)).names == ("id", "extra")
+@pytest.mark.parametrize("format", ["parquet", "orc"])
+def test_files_with_different_footers_are_each_read_by_their_own(
+    spark: SparkSession, landing: Path, format: str
+) -> None:
+    for number, columns in enumerate(SHAPES):
+        rows = spark.sql(f"SELECT {columns} FROM range({number}, {number + 1})")
+        rows.coalesce(1).write.format(format).save(f"{landing}/{number}")
+    source = FilesSource(lambda _: f"{landing}/*/*.{format}", format, ReadySpark(spark))
+    pins = source.pin(DAY)
+    contract = Schema.of([("id", "bigint"), ("name", "string")])
+    verdict = decide(contract, source.shapes(pins), Policy(type="ignore", rename={"name": "title"}))
+    rows = source.read(pins, DAY, verdict.fits)
+    assert [(c.name, c.type) for c in schema_of(rows)] == [("id", "bigint"), ("name", "string")]
+    assert sorted(tuple(row) for row in rows.collect()) == [(number, "x") for number in range(4)]
+
+
+def test_a_struct_with_names_that_sql_does_not_take_is_read(spark: SparkSession, landing: Path) -> None:
+    spark.sql("SELECT 1 AS id, named_struct('a b', 1, 'c:d', 'x') AS s").write.parquet(f"{landing}/w")
+    source = FilesSource(lambda _: f"{landing}/w/*.parquet", "parquet", ReadySpark(spark))
+    (row,) = source.read(source.pin(DAY), DAY).collect()
+    assert (row["id"], tuple(row["s"])) == (1, (1, "x"))
+
+
+def test_a_declared_parquet_column_is_read_from_the_folder_that_names_it(spark: SparkSession, landing: Path) -> None:
+    spark.range(1).coalesce(1).write.parquet(f"{landing}/day=2026-04-25")
+    declared = Schema.of([("day", "date"), ("id", "bigint")])
+    source = FilesSource(lambda _: f"{landing}/*/*.parquet", "parquet", ReadySpark(spark), declared=declared)
+    assert rows_of(source) == [(date(2026, 4, 25), 0)]
+
+
+FITTING = [
+    ("bigint", "int", "1", "3000000000"),
+    ("decimal(12,4)", "decimal(12,2)", "1.5000", "1.2345"),
+    ("double", "int", "2.0", "2.5"),
+    ("timestamp", "date", "2026-04-25 00:00:00", "2026-04-25 10:00:00"),
+    ("string", "int", "12", "twelve"),
+    ("string", "decimal(12,2)", "1.5", "1.239"),
+    ("string", "date", "2026-04-25", "2026-04-25 10:00:00"),
+    ("bigint", "double", "1", "9007199254740993"),
+    ("int", "boolean", "1", "2"),
+]
+
+
+@pytest.mark.parametrize(("found", "accepted", "good", "bad"), FITTING)
+@pytest.mark.parametrize("ansi", ["true", "false"])
+def test_a_value_that_a_cast_would_change_fails_the_job_and_is_told(
+    spark: SparkSession, landing: Path, found: str, accepted: str, good: str, bad: str, ansi: str
+) -> None:
+    before = spark.conf.get("spark.sql.ansi.enabled")
+    spark.sql(f"SELECT CAST({literal(good)} AS {found}) AS v, 1 AS w").write.parquet(f"{landing}/good")
+    spark.sql(f"SELECT CAST(NULL AS {found}) AS v, 1 AS w").write.parquet(f"{landing}/null")
+    spark.sql(f"SELECT CAST({literal(bad)} AS {found}) AS v, 1 AS w").write.parquet(f"{landing}/bad")
+    contract = Schema.of([("v", accepted), ("w", "int")])
+
+    def read(glob: str) -> tuple[FilesSource, Pins, DataFrame]:
+        source = FilesSource(lambda _: f"{landing}/{glob}/*.parquet", "parquet", ReadySpark(spark))
+        pins = source.pin(DAY)
+        fits = decide(contract, source.shapes(pins), Policy(type="ignore")).fits
+        return source, pins, source.read(pins, DAY, fits)
+
+    spark.conf.set("spark.sql.ansi.enabled", ansi)
+    try:
+        values = [row["v"] for row in read("[gn]*")[2].selectExpr("CAST(v AS STRING) AS v").collect()]
+        wanted = spark.sql(f"SELECT CAST(CAST(CAST({literal(good)} AS {found}) AS {accepted}) AS STRING)").first()
+        assert wanted is not None
+        assert sorted(values, key=repr) == sorted([None, wanted[0]], key=repr)
+        source, pins, rows = read("*")
+        with pytest.raises(Exception) as failed:  # noqa: PT011
+            rows.select("w").collect()
+        explained = source.explain_failure(failed.value, pins)
+    finally:
+        spark.conf.set("spark.sql.ansi.enabled", before or "true")
+    assert isinstance(explained, Refused)
+    assert (explained.code, accepted in explained.message) == ("drift", True)
 
 
 def test_a_manifest_among_the_files_is_not_read_as_one(spark: SparkSession, landing: Path) -> None:
@@ -556,7 +669,7 @@ def test_a_wrong_checksum_is_refused_before_a_row_is_read(spark: SparkSession, l
     (landing / "m.json").write_text(json.dumps({"files": {"a.csv": {"sha256": "0" * 64}}}))
     source = csv(spark, landing, manifest=lambda _: f"{landing}/m.json")
     with pytest.raises(Refused) as caught:
-        source.schema(source.pin(DAY))
+        source.shapes(source.pin(DAY))
     assert caught.value.code == "manifest_mismatch"
 
 
@@ -617,7 +730,7 @@ def test_the_schema_is_that_of_the_pinned_version(spark: SparkSession, table: st
     source = DeltaSource(table, None, ReadySpark(spark))
     pins = source.pin(DAY)
     spark.sql(f"ALTER TABLE delta.`{table}` ADD COLUMN extra STRING")
-    assert source.schema(pins).get("extra") is None
+    assert source.shapes(pins)[0].columns.get("extra") is None
 
 
 def test_a_table_in_a_strange_folder_is_read(spark: SparkSession, tmp_path: Path, prepared: Prepared) -> None:

@@ -12,8 +12,9 @@ import pytest
 
 from samewise.core.errors import Conflict, LeaseLost, SamewiseError
 from samewise.core.records import Point, RunRecord, RunStatus
-from samewise.core.schema import Schema
+from samewise.core.schema import Column, Schema
 from samewise.core.windows import FULL, Window
+from samewise.plan.drift import contract_id
 from samewise.state import attempts, contracts, leases, receipts, restore, runs, watermarks
 from samewise.state.attempts import AttemptStatus
 from samewise.state.checkpoint import checkpoint
@@ -408,6 +409,35 @@ def test_a_contract_can_change_and_change_back(store: Store) -> None:
 def test_accepting_the_same_contract_twice_changes_nothing(store: Store) -> None:
     assert contracts.accept(store, "p", "t", *CONTRACT, reason="by hand")
     assert not contracts.accept(store, "p", "t", *CONTRACT, reason="by hand")
+
+
+def test_a_contract_that_was_replaced_is_still_known(store: Store) -> None:
+    other = Contract("c2", Schema.of([("order_id", "bigint")]))
+    for contract in (CONTRACT, other):
+        contracts.accept(store, "p", "t", *contract, reason="by hand")
+    assert [contracts.is_stored(store, "p", "t", name) for name in ("c1", "c2", "c3")] == [True, True, False]
+
+
+def with_column(name: str, schema: Schema = SCHEMA) -> Contract:
+    wider = Schema((*schema.columns, Column(name, "string", optional=True)))
+    return Contract(contract_id(wider), wider)
+
+
+def test_two_runs_that_each_let_a_column_in_leave_both(store: Store) -> None:
+    contracts.accept(store, "orders_daily", "load", *CONTRACT, reason="by hand")
+    for number, name in ((1, "note"), (2, "memo")):
+        run, lease = planned(store, window=day(number))
+        checkpoint(store, run, a_receipt(run), lease, contract=with_column(name))
+    found = contracts.current(store, "orders_daily", "load")
+    assert found is not None
+    assert found.schema.names == ("order_id", "amount", "memo", "note")
+    assert found.contract_id == contract_id(found.schema)
+
+
+def test_a_person_can_accept_a_schema_without_a_column_that_was_let_in(store: Store) -> None:
+    contracts.accept(store, "p", "t", *with_column("note"), reason="by hand")
+    assert contracts.accept(store, "p", "t", *CONTRACT, reason="by hand")
+    assert contracts.current(store, "p", "t") == CONTRACT
 
 
 def test_a_task_that_never_ran_has_neither_watermark_nor_contract(store: Store) -> None:

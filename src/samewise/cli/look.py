@@ -8,11 +8,12 @@ from typing import Any
 
 from samewise.cli.output import moment, number, print_error, print_json, print_table, say, styled
 from samewise.core.errors import SpecError, UsageError
-from samewise.core.records import RunStatus
+from samewise.core.records import Receipt, RunStatus
 from samewise.core.windows import instant_text
 from samewise.run.job import Job
 from samewise.run.schedule import due
-from samewise.state import attempts, receipts, runs, watermarks
+from samewise.state import attempts, contracts, receipts, runs, watermarks
+from samewise.state.contracts import Contract
 from samewise.state.store import Store
 from samewise.wiring.project import Project, open_project
 
@@ -59,6 +60,7 @@ def _task_status(project: Project, job: Job) -> dict[str, Any]:
     unfinished = set() if store is None else runs.open_windows(store, job.pipeline, job.task)
     last = [] if store is None else runs.history(store, job.pipeline, job.task, limit=1)
     mark = None if store is None else watermarks.current(store, job.pipeline, job.task)
+    contract = None if store is None else contracts.current(store, job.pipeline, job.task)
     waiting = [] if job.grid is None else [w for w in due(job, store, now=now) if w not in unfinished]
     windows = [
         {
@@ -71,6 +73,8 @@ def _task_status(project: Project, job: Job) -> dict[str, Any]:
             "target_version": receipt.target_version,
             "landed_at": moment(receipt.landed_at),
             "definition_changed": receipt.definition != job.definition,
+            "contract": receipt.contract,
+            "older_contract": _is_older(receipt, contract),
             "receipt_lost": receipt.measures is None,
         }
         for receipt in sorted(loaded.values(), key=lambda r: r.window)
@@ -88,9 +92,15 @@ def _task_status(project: Project, job: Job) -> dict[str, Any]:
         "due": len(waiting),
         "unfinished": len(unfinished),
         "watermark": None if mark is None else instant_text(mark),
+        "contract": None if contract is None else contract.contract_id,
         "last_run": _last_run(last[0]) if last else None,
         "windows": windows,
     }
+
+
+def _is_older(receipt: Receipt, contract: Contract | None) -> bool:
+    """Whether the window was loaded under another contract than the one that holds now."""
+    return contract is not None and receipt.contract not in (None, contract.contract_id)
 
 
 def _last_run(run: Any) -> dict[str, Any]:
@@ -119,7 +129,11 @@ def _show_windows(task: dict[str, Any]) -> None:
     for window in task["windows"]:
         notes = [
             text
-            for key, text in (("definition_changed", "older definition"), ("receipt_lost", "receipt lost"))
+            for key, text in (
+                ("definition_changed", "older definition"),
+                ("older_contract", "older contract"),
+                ("receipt_lost", "receipt lost"),
+            )
             if window.get(key)
         ]
         rows.append(

@@ -13,6 +13,7 @@ from samewise.core.keyed import Batch, Keyed
 from samewise.core.measures import Measures
 from samewise.core.records import Landed, Owner, Pins, RunRecord, Stamp, TargetCommit
 from samewise.core.schema import Schema
+from samewise.core.shapes import Fit, Shape
 from samewise.core.sql import Span
 from samewise.core.windows import Window
 
@@ -45,11 +46,14 @@ class Source(Protocol):
     def check(self, pins: Pins) -> None:
         """Raise `PinsGone` if what was pinned has changed or vanished. Cheap; called before and after a read."""
 
-    def schema(self, pins: Pins) -> Schema:
-        """The schema that the pinned data has. Raises `Refused` where it is not the declared one."""
+    def shapes(self, pins: Pins) -> Sequence[Shape]:
+        """Every shape that the pinned data has. Reads no rows, and judges nothing: `plan.verdict` does."""
 
-    def read(self, pins: Pins, window: Window) -> DataFrame:
-        """Exactly the pinned rows, lazily. A malformed row never becomes a NULL."""
+    def read(self, pins: Pins, window: Window, fits: Sequence[Fit] | None = None) -> DataFrame:
+        """Exactly the pinned rows, lazily, each shape fitted as `fits` says; without it, as they are.
+
+        A malformed row never becomes a NULL, and a value that a fit's cast would change fails the job.
+        """
 
     def explain_failure(self, error: Exception, pins: Pins) -> SamewiseError | None:
         """What a failure of Spark means, where it is this source's data that caused it; None elsewhere."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,16 @@ class Column:
     name: str
     type: str
     nullable: bool = True
+    optional: bool = False
+    """In a contract: the column came later, so that older data may lack it."""
+
+    @property
+    def plain_type(self) -> str:
+        """The type without what makes no difference: case, spaces, and quotes around the names of fields."""
+        return re.sub(r"[\s`]+", "", self.type).lower()
+
+    def has_type_of(self, other: Column) -> bool:
+        return self.plain_type == other.plain_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +52,23 @@ class Schema:
         return None
 
     def to_json(self) -> list[dict[str, str | bool]]:
-        return [{"name": c.name, "type": c.type, "nullable": c.nullable} for c in self.columns]
+        return [_column_json(column) for column in self.columns]
 
     @classmethod
     def from_json(cls, value: Sequence[dict[str, str | bool]]) -> Schema:
         """The inverse of `to_json`."""
-        return cls(tuple(Column(str(c["name"]), str(c["type"]), bool(c["nullable"])) for c in value))
+        return cls(
+            tuple(
+                Column(str(c["name"]), str(c["type"]), bool(c["nullable"]), bool(c.get("optional", False)))
+                for c in value
+            )
+        )
+
+    def with_optional(self, other: Schema) -> Schema:
+        """This schema and the optional columns of `other` that it lacks."""
+        return Schema((*self.columns, *(c for c in other if c.optional and self.get(c.name) is None)))
+
+
+def _column_json(column: Column) -> dict[str, str | bool]:
+    body: dict[str, str | bool] = {"name": column.name, "type": column.type, "nullable": column.nullable}
+    return {**body, "optional": True} if column.optional else body

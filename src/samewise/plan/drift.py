@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
@@ -40,11 +39,14 @@ class Change:
     """For an added column: the removed one that it seems to be. A guess for a person, never acted upon."""
 
 
-def schema_changes(contract: Schema, observed: Schema, *, ordered: bool) -> list[Change]:
+def schema_changes(
+    contract: Schema, observed: Schema, *, ordered: bool, typed: bool = True, unplaced: Collection[str] = ()
+) -> list[Change]:
     """What has changed since `contract` was accepted; empty if nothing has.
 
     Names are compared without regard to case. `ordered` says that columns are matched by position somewhere,
-    so that one which changed places matters.
+    so that one which changed places matters, unless it is among the `unplaced`. Without `typed` the type of a
+    new column is not known, and a column that was renamed is told by its name or its place alone.
     """
     old, new = _by_name(contract), _by_name(observed)
     changes: list[Change] = []
@@ -53,13 +55,13 @@ def schema_changes(contract: Schema, observed: Schema, *, ordered: bool) -> list
         if after is None:
             changes.append(Change(ChangeKind.REMOVED, before.name, before=before.type))
             continue
-        if _plain_type(before) != _plain_type(after):
+        if not before.has_type_of(after):
             changes.append(Change(ChangeKind.TYPE_CHANGED, before.name, before.type, after.type))
         if after.nullable and not before.nullable:
             changes.append(Change(ChangeKind.NULLABILITY, before.name, "not null", "nullable"))
     if ordered:
-        changes += _moves(list(old), list(new), old)
-    renames = _likely_renames(contract, observed)
+        changes += _moves(list(old), list(new), old, {name.lower() for name in unplaced})
+    renames = _likely_renames(contract, observed, typed=typed)
     seen: set[str] = set()
     for column in observed:
         name = column.name.lower()
@@ -92,7 +94,7 @@ def describe(changes: Sequence[Change]) -> str:
 
 def contract_id(schema: Schema) -> str:
     """The same for two schemas exactly when `schema_changes` finds nothing, ordered, in either direction."""
-    return stable_hash([[column.name.lower(), _plain_type(column), column.nullable] for column in schema])
+    return stable_hash([[column.name.lower(), column.plain_type, column.nullable] for column in schema])
 
 
 def _by_name(schema: Schema) -> dict[str, Column]:
@@ -103,13 +105,9 @@ def _by_name(schema: Schema) -> dict[str, Column]:
     return found
 
 
-def _plain_type(column: Column) -> str:
-    return re.sub(r"\s+", "", column.type).lower()
-
-
-def _moves(old: list[str], new: list[str], columns: dict[str, Column]) -> list[Change]:
+def _moves(old: list[str], new: list[str], columns: dict[str, Column], unplaced: Collection[str]) -> list[Change]:
     """The fewest columns that changed places among those in both: a new one in the middle moves none."""
-    in_both = [name for name in new if name in columns]
+    in_both = [name for name in new if name in columns and name not in unplaced]
     still = _longest_in_order([old.index(name) for name in in_both])
     return [
         Change(ChangeKind.MOVED, columns[name].name, str(old.index(name) + 1), str(new.index(name) + 1))
@@ -130,7 +128,7 @@ def _longest_in_order(positions: Sequence[int]) -> set[int]:
     return set(chains[-1]) if chains else set()
 
 
-def _likely_renames(contract: Schema, observed: Schema) -> dict[str, str]:
+def _likely_renames(contract: Schema, observed: Schema, *, typed: bool) -> dict[str, str]:
     """Which removed column each added one seems to be: the same type, and a like name or the same place."""
     old, new = _by_name(contract), _by_name(observed)
     removed = [(at, column) for at, (name, column) in enumerate(old.items()) if name not in new]
@@ -140,7 +138,7 @@ def _likely_renames(contract: Schema, observed: Schema) -> dict[str, str]:
         for old_at, before in removed:
             likeness = SequenceMatcher(None, before.name.lower(), after.name.lower()).ratio()
             is_likely = likeness >= _SIMILAR or old_at == new_at
-            if is_likely and _plain_type(before) == _plain_type(after):
+            if is_likely and (before.has_type_of(after) or not typed):
                 pairs.append((-likeness, abs(old_at - new_at), before.name, after.name.lower()))
     found: dict[str, str] = {}
     for _, _, before_name, after_name in sorted(pairs):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from samewise.core.measures import measure_expressions
 from samewise.core.ports import Source, Write
 from samewise.core.records import Answer, Landed, Pins, Point, RunRecord, RunStatus, Stamp
 from samewise.core.schema import Schema
+from samewise.core.shapes import Fit
 from samewise.core.sql import literal
 from samewise.plan.drift import contract_id
 from samewise.plan.grid import contiguous_end
@@ -22,7 +24,7 @@ from samewise.plan.protocol import Progress, Step, next_step
 from samewise.plan.spans import WINDOW_COLUMN
 from samewise.run import staging
 from samewise.run.change import check_change, check_change_columns
-from samewise.run.check import check_contract, check_result, result_span
+from samewise.run.check import check_result, check_source, result_span
 from samewise.run.dedup import without_duplicates
 from samewise.run.events import Listener, Note, StepBegan
 from samewise.run.job import Job
@@ -70,6 +72,8 @@ class Attempt:
     _staged: staging.Staged | None = field(init=False, default=None)
     _gathered: Gathered = field(init=False, default_factory=Gathered)
     _nothing_to_write: bool = field(init=False, default=False)
+    _fits: Sequence[Fit] | None = field(init=False, default=None)
+    _known_contract: str | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         # What an earlier attempt prepared is of no use to this one; what it may have committed is.
@@ -108,7 +112,7 @@ class Attempt:
         """Decide about every shape: the source's, the result's, the target's. No row moves."""
         job, run = self.job, self.run
         self._check_pins()
-        found = self._accepted(job.source.schema(run.source))
+        found = self._accepted()
         rows = self._build()
         head = job.target.head()
         result = schema_of(rows)
@@ -131,19 +135,20 @@ class Attempt:
         self._advance(Point.CHECKED)
         failpoints.reach(Failpoint.CHECKED)
 
-    def _accepted(self, found: Schema) -> Schema:
+    def _accepted(self) -> Schema:
         """The contract that this run is loaded under. Raises `Refused` where the source has drifted from it."""
         known = contracts.current(self.store, self.job.pipeline, self.job.task)
-        if self.job.declared or known is None:
-            return found
-        check_contract(self.job.pipeline, known.schema, found)
-        return known.schema
+        shapes = self.job.source.shapes(self.run.source)
+        verdict = check_source(self.job, None if known is None else known.schema, shapes)
+        self._fits = verdict.fits
+        self._known_contract = None if known is None else known.contract_id
+        return verdict.contract
 
     def _build(self) -> DataFrame:
         """The transform over the pinned rows, with the reading observed; nothing runs yet."""
         job, run = self.job, self.run
         sums = manifest_sums(run.source.details.get("manifest"))
-        rows = job.source.read(run.source, run.window)
+        rows = job.source.read(run.source, run.window, self._fits)
         if sums or not job.passes_through or job.dedup is not None:
             rows, self._gathered.reading = observed(rows, source_expressions(sums))
         if job.dedup is not None:
@@ -170,7 +175,7 @@ class Attempt:
             gathered.rows_quarantined = quarantined + without_key
         if gathered.reading is not None:
             passing = figures(gathered.reading)
-            gathered.rows_read = check_manifest(self.job.source, self.run, passing, quarantined)
+            gathered.rows_read = check_manifest(self.job.source, self.run, self._fits, passing, quarantined)
         if self.job.keyed is None:
             gathered.measures = measure_staged(staged, self.job.rules, gathered.span)
         else:
@@ -182,7 +187,7 @@ class Attempt:
         if gathered.reading is None:
             # Nothing came between the source and the staged rows: as many were read.
             passing = {"rows": gathered.measures.rows + without_key}
-            gathered.rows_read = check_manifest(self.job.source, self.run, passing, quarantined)
+            gathered.rows_read = check_manifest(self.job.source, self.run, self._fits, passing, quarantined)
         if gathered.measures.rows == 0 and self.job.on_empty == "fail":
             raise Refused(
                 "the result is empty, and on_empty is fail",
@@ -268,17 +273,31 @@ class Attempt:
         """Receipt, watermark and contract in one transaction, once the target says that the commit is ours."""
         grid = self.job.grid
         receipt = landed_receipt(self.job, self.run, landed, self._gathered, self.attempt_id)
-        schema = landed_contract(landed, self._gathered)
         self.run = checkpoint(
             self.store,
             self.run,
             receipt,
             self.lease,
             watermark=None if grid is None else lambda done: contiguous_end(grid, done),
-            contract=None if schema is None else Contract(contract_id(schema), schema),
+            contract=self._new_contract(landed),
         )
         self._reached(Point.CHECKPOINTED)
         failpoints.reach(Failpoint.CHECKPOINTED)
+
+    def _new_contract(self, landed: Landed) -> Contract | None:
+        """The contract that holds from this commit on; None where the rows came under one that is stored already.
+
+        A run that is finished late must not bring back the contract of its time.
+        """
+        schema = landed_contract(landed, self._gathered)
+        if schema is None:
+            return None
+        name = contract_id(schema)
+        if self._gathered.contract is not None:
+            is_stored = name == self._known_contract
+        else:
+            is_stored = contracts.is_stored(self.store, self.job.pipeline, self.job.task, name)
+        return None if is_stored else Contract(name, schema)
 
     def _clean_up(self) -> None:
         keep_only(self.job, self.run)

@@ -2,26 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from samewise.core.errors import ConfigError, Refused, TransformFailed
 from samewise.core.keyed import BOOKKEEPING_PREFIX, content
 from samewise.core.schema import Schema
+from samewise.core.shapes import Shape
 from samewise.core.sql import Span
 from samewise.core.windows import Window
 from samewise.plan.drift import describe, schema_changes
 from samewise.plan.spans import WINDOW_COLUMN, grain_problem
+from samewise.plan.verdict import Verdict, common_contract, decide, declared_contract, policy_hint, refusal_text
 from samewise.run.job import Job
 
 
-def check_contract(pipeline: str, contract: Schema, found: Schema) -> None:
-    """Raise `Refused` if the source no longer has the shape that was accepted."""
-    changes = schema_changes(contract, found, ordered=False)
-    if changes:
-        raise Refused(
-            "the source does not have the schema that was accepted\n" + describe(changes),
-            code="drift",
-            next_step="mend the source; or, if this is the shape that you want from now on: "
-            f"`samewise contract {pipeline} --accept`, then run again",
-        )
+def judge_source(job: Job, known: Schema | None, shapes: Sequence[Shape]) -> Verdict:
+    """What becomes of the source's data: `known` is the contract that is stored, None before the first load."""
+    if job.declared_schema is not None:
+        contract = declared_contract(job.declared_schema, known)
+    else:
+        contract = common_contract(shapes, job.drift) if known is None else known
+    return decide(contract, shapes, job.drift)
+
+
+def check_source(job: Job, known: Schema | None, shapes: Sequence[Shape]) -> Verdict:
+    """The same. Raises `Refused` if the source has drifted further than the pipeline allows."""
+    verdict = judge_source(job, known, shapes)
+    if verdict.is_refused:
+        raise drift_refusal(job, known, verdict)
+    return verdict
+
+
+def drift_refusal(job: Job, known: Schema | None, verdict: Verdict) -> Refused:
+    """What has changed, and everything that can be done about it."""
+    what = "the source does not have the schema that was accepted"
+    accept: str | None = f"if this is the shape from now on: `samewise contract {job.pipeline} --accept`"
+    if job.declared:
+        what = "the source does not have the schema that is declared"
+        accept = "if this is the shape from now on, change source.schema"
+    elif known is None:
+        what, accept = "the files of the window do not all have the same schema", None
+    hint = policy_hint(verdict)
+    ways = [
+        "mend the source",
+        None if hint is None else f"let such changes pass with {hint}",
+        accept,
+    ]
+    return Refused(
+        f"{what}\n{refusal_text(verdict)}",
+        code="drift",
+        next_step="; or ".join(way for way in ways if way is not None) + "; then run the same command again",
+    )
 
 
 def check_result(job: Job, result: Schema, target: Schema | None) -> None:

@@ -185,7 +185,9 @@ def _like(rows: DataFrame, columns: Schema) -> DataFrame:
     there = schema_of(rows)
     return rows.selectExpr(
         *[
-            quote(column.name) if there.get(column.name) is not None else f"CAST(NULL AS {column.type}) AS {quote(column.name)}"
+            quote(column.name)
+            if there.get(column.name) is not None
+            else f"CAST(NULL AS {column.type}) AS {quote(column.name)}"
             for column in columns
         ]
     )

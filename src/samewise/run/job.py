@@ -14,6 +14,7 @@ from samewise.core.sql import Span
 from samewise.core.windows import Window
 from samewise.plan.grid import Grid
 from samewise.plan.spans import loaded_span, window_span
+from samewise.plan.verdict import Policy
 from samewise.plan.window_text import label
 from samewise.run.dedup import Dedup
 from samewise.run.keys import HashKey
@@ -59,6 +60,8 @@ class Job:
     on_empty: str = "clear"
     params: Mapping[str, Scalar] = field(default_factory=dict)
     rules: Rules = field(default_factory=Rules)
+    drift: Policy = field(default_factory=Policy)
+    """What is done about changes of the source's schema."""
     has_manifest: bool = False
     retries: Retries = Retries()
     dedup: Dedup | None = None

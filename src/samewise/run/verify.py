@@ -12,6 +12,7 @@ from samewise.core.keys import has_null
 from samewise.core.measures import Measures, measure_expressions, read_measures
 from samewise.core.ports import Source
 from samewise.core.records import RunRecord
+from samewise.core.shapes import Fit
 from samewise.core.sql import Span, quote
 from samewise.plan.change import Change
 from samewise.storage.frames import schema_of
@@ -95,7 +96,13 @@ def compare_with_manifest(manifest: Mapping[str, Any], totals: Totals) -> str | 
     return None
 
 
-def check_manifest(source: Source, run: RunRecord, passing: Mapping[str, Any] | None, quarantined: int) -> int:
+def check_manifest(
+    source: Source,
+    run: RunRecord,
+    fits: Sequence[Fit] | None,
+    passing: Mapping[str, Any] | None,
+    quarantined: int,
+) -> int:
     """How many rows were read, those in quarantine included. Raises `Refused` if the manifest says otherwise.
 
     `passing` is what was observed while they were read, as `source_expressions` names it.
@@ -109,7 +116,7 @@ def check_manifest(source: Source, run: RunRecord, passing: Mapping[str, Any] | 
     # A stage that Spark ran again is observed twice, and rows that were optimised away not at all:
     # before data is refused, what was pinned is counted for its own sake.
     expressions = source_expressions(sums)
-    rows = source.read(run.source, run.window)
+    rows = source.read(run.source, run.window, fits)
     exact = rows.selectExpr(*[f"{sql} AS {quote(name)}" for name, sql in expressions.items()]).first()
     assert exact is not None
     totals = read_totals(exact.asDict(), sums, quarantined)

@@ -11,9 +11,12 @@ from samewise.core.ids import stable_hash
 from samewise.core.ports import Spark
 from samewise.core.records import Pins
 from samewise.core.schema import Schema
+from samewise.core.shapes import Fit, Shape
 from samewise.core.sql import Span, quote
 from samewise.core.windows import Window
+from samewise.sources import fitting
 from samewise.sources.failure_text import failure_text
+from samewise.sources.fitting import fitted, with_casts
 from samewise.storage import files as storage
 from samewise.storage.delta_log import CannotRead, DeltaLog, Log, SparkDeltaLog, VersionGone
 from samewise.storage.files import is_local, join, spark_folder
@@ -53,6 +56,7 @@ class DeltaSource:
         self._table = table
         self._spark = spark
         self._span = span
+        self._read: dict[str, list[tuple[DataFrame, Fit]]] = {}
 
     @property
     def name(self) -> str:
@@ -65,18 +69,24 @@ class DeltaSource:
     def check(self, pins: Pins) -> None:
         self._ask(lambda log: self._check(log, pins))
 
-    def schema(self, pins: Pins) -> Schema:
-        return self._ask(lambda log: self._schema(log, pins))
+    def shapes(self, pins: Pins) -> list[Shape]:
+        return [Shape(self._schema(pins), (self.name,))]
 
-    def read(self, pins: Pins, window: Window) -> DataFrame:
+    def read(self, pins: Pins, window: Window, fits: Sequence[Fit] | None = None) -> DataFrame:
         reader = self._spark().read.option("versionAsOf", int(pins.details["version"]))
         if self._table is not None:
             rows = reader.table(self._reference)
         else:
             assert self._location is not None
             rows = reader.format("delta").load(spark_folder(self._location))
-        span = self._span_of(self.schema(pins), window)
-        return rows if span is None else rows.where(span.sql)
+        span = self._span_of(self._schema(pins), window)
+        if span is not None:
+            rows = rows.where(span.sql)
+        if fits is None:
+            return rows
+        (fit,) = fits
+        self._read[pins.fingerprint] = with_casts([(rows, fit)])
+        return fitted(rows, fit)
 
     def malformed(self, pins: Pins) -> DataFrame | None:
         """A Delta table has no malformed rows."""
@@ -92,7 +102,7 @@ class DeltaSource:
         # The file that is missing may be another one: only a file of this very table counts.
         if any(word in text for word in _VANISHED) and self._is_named_in(text):
             return _gone(f"a file of {self.name} at version {pins.details['version']} has vanished")
-        return None
+        return fitting.refusal(error, self._read.get(pins.fingerprint, []))
 
     @property
     def _reference(self) -> str:
@@ -141,7 +151,10 @@ class DeltaSource:
         except VersionGone as error:
             raise _gone(f"{self.name} cannot be read at version {version} any more") from error
 
-    def _schema(self, log: Log | None, pins: Pins) -> Schema:
+    def _schema(self, pins: Pins) -> Schema:
+        return self._ask(lambda log: self._schema_in(log, pins))
+
+    def _schema_in(self, log: Log | None, pins: Pins) -> Schema:
         if log is None:
             raise _gone(f"{self.name} has vanished since it was pinned")
         try:

@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from samewise.core.errors import ConfigError, PinsGone, Refused, SamewiseError
 from samewise.core.ids import Json, stable_hash
 from samewise.core.ports import Spark
 from samewise.core.records import Pins
-from samewise.core.schema import Schema
+from samewise.core.schema import Column, Schema
+from samewise.core.shapes import Fit, Shape
 from samewise.core.sql import quote
 from samewise.core.windows import Window
-from samewise.sources import malformed
-from samewise.sources.columns import check_names, check_order, check_types
+from samewise.sources import fitting, malformed
 from samewise.sources.csv_header import read_header
+from samewise.sources.file_groups import Group, Grouping, footer_structs
+from samewise.sources.fitting import fitted, with_casts
 from samewise.sources.manifest import Manifest, compare_checksums, compare_files, read_manifest
-from samewise.sources.path_columns import PathColumns, find_path_columns
+from samewise.sources.path_columns import PathColumns
 from samewise.storage import files as storage
 from samewise.storage.files import FileStat, spark_folder, spark_path
-from samewise.storage.frames import schema_of
-from samewise.storage.parquet_footer import NotParquet, column_names
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameReader
+    from pyspark.sql.types import StructType
 
 _TEXT = ("csv", "json")
 _FORMATS = (*_TEXT, "parquet", "orc")
-_ORC_MAGIC = b"ORC"
 
 
 class FilesSource:
@@ -36,7 +37,7 @@ class FilesSource:
     `path` and `manifest` give the glob and the manifest's place for a window. Columns in the folders of
     a path (`order_date=2026-04-25/…`) are read only where they are declared and the files lack them.
     `on_malformed` is `refuse` (a malformed row fails the job) or `quarantine` (it is left out of `read`
-    and given by `malformed`).
+    and given by `malformed`). `renames` maps declared names to the names that files may have instead.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class FilesSource:
         options: Mapping[str, str] | None = None,
         on_malformed: str = "refuse",
         manifest: Callable[[Window], str] | None = None,
+        renames: Mapping[str, str] | None = None,
     ) -> None:
         if format not in _FORMATS:
             raise ConfigError(f"no such file format: {format}", next_step=f"use one of {', '.join(_FORMATS)}")
@@ -67,8 +69,9 @@ class FilesSource:
         self._options = dict(options or {})
         self._quarantines = on_malformed == "quarantine" and format in _TEXT
         self._manifest = manifest
-        self._in_files: dict[str, list[str] | None] = {}
-        self._footers: dict[str, Schema] = {}
+        self._grouping = Grouping(declared, dict(renames or {}))
+        self._groups: dict[str, list[Group]] = {}
+        self._read: dict[str, list[tuple[DataFrame, Fit]]] = {}
 
     def pin(self, window: Window) -> Pins:
         glob = self._path(window)
@@ -104,31 +107,22 @@ class FilesSource:
             if (now.size_bytes, now.version) != (file.size_bytes, file.version):
                 raise _gone(f"{file.path} has changed since it was pinned")
 
-    def schema(self, pins: Pins) -> Schema:
-        found = _pinned(pins)
+    def shapes(self, pins: Pins) -> list[Shape]:
+        """What each file holds: the header of every CSV file, the footer of every Parquet and ORC file."""
         if pins.details["manifest"] is not None:
-            compare_checksums(Manifest.from_json(pins.details["manifest"]), found)
-        path_columns = self._path_columns(pins)
-        if self._format == "csv" and self._header:
-            self._check_headers(found, path_columns)
-        if self._format in _TEXT:
-            assert self._declared is not None
-            return self._declared
-        schema = self._footer_schema(found, path_columns)
-        if not any("<" in column.type for column in schema):
-            # Names inside a struct cannot always be written down as DDL; those Spark reads again by itself.
-            self._footers[pins.fingerprint] = schema
-        return schema
+            compare_checksums(Manifest.from_json(pins.details["manifest"]), _pinned(pins))
+        return [group.shape for group in self._grouped(pins)]
 
-    def read(self, pins: Pins, window: Window) -> DataFrame:
-        if self._format not in _TEXT:
-            return self._load(pins, self._declared or self._footers.get(pins.fingerprint))
-        assert self._declared is not None
-        if self._quarantines:
-            rows = self._permissive(pins).where(f"{quote(malformed.COLUMN)} IS NULL")
-        else:
-            rows = self._load(pins, self._declared, mode="FAILFAST")
-        return rows.where(self._every_column(pins)).select(*[quote(name) for name in self._declared.names])
+    def read(self, pins: Pins, window: Window, fits: Sequence[Fit] | None = None) -> DataFrame:
+        groups = self._grouped(pins)
+        if fits is None:
+            fits = [group.fit(self._declared) for group in groups]
+        read = [(self._rows(group, fit), fit) for group, fit in zip(groups, fits, strict=True)]
+        self._read[pins.fingerprint] = with_casts(read)
+        first, *others = (fitted(rows, fit) for rows, fit in read)
+        for rows in others:
+            first = first.unionByName(rows)
+        return first
 
     def malformed(self, pins: Pins) -> DataFrame | None:
         """The raw rows that `read` leaves out (`line`), each with the file that it comes from (`file`)."""
@@ -137,7 +131,7 @@ class FilesSource:
     def explain_failure(self, error: BaseException, pins: Pins) -> SamewiseError | None:
         """What a failure of a job that reads these pins really means; None if this source is not at fault.
 
-        May read the files again, to count and show the rows that are malformed.
+        May read the files again, to count and show the rows that are malformed or do not fit.
         """
         try:
             self.check(pins)
@@ -147,38 +141,75 @@ class FilesSource:
             refusal = malformed.refusal(self._malformed_rows(pins))
             if refusal is not None:
                 return refusal
-        return malformed.unreadable(error, [file.path for file in _pinned(pins)])
-
-    def _malformed_rows(self, pins: Pins) -> DataFrame:
-        bad = self._permissive(pins).where(f"{quote(malformed.COLUMN)} IS NOT NULL")
-        return bad.where(self._every_column(pins)).selectExpr(
-            "_metadata.file_path AS file", f"{quote(malformed.COLUMN)} AS line"
+        return malformed.unreadable(error, [file.path for file in _pinned(pins)]) or fitting.refusal(
+            error, self._read.get(pins.fingerprint, [])
         )
 
-    def _permissive(self, pins: Pins) -> DataFrame:
-        assert self._declared is not None
-        wider = Schema((*self._declared.columns, *Schema.of([(malformed.COLUMN, "string")]).columns))
-        return self._load(pins, wider, mode="PERMISSIVE", columnNameOfCorruptRecord=malformed.COLUMN)
+    def _grouped(self, pins: Pins) -> list[Group]:
+        if pins.fingerprint not in self._groups:
+            self._groups[pins.fingerprint] = self._group([file.path for file in _pinned(pins)])
+        return self._groups[pins.fingerprint]
 
-    def _every_column(self, pins: Pins) -> str:
-        """Always true, and never known to be: it makes Spark parse every column of every row.
+    def _group(self, paths: Sequence[str]) -> list[Group]:
+        if self._format not in _TEXT:
+            return self._grouping.by_footer(footer_structs(paths, self._format, self._struct_in))
+        if not self._header:
+            return self._grouping.unnamed(paths)
+        return self._grouping.by_header({path: read_header(path, self._delimiter, self._options) for path in paths})
 
-        Spark parses only the columns that a query needs, so that without this a malformed value would
-        pass wherever the transform does not look at it.
-        """
-        assert self._declared is not None
-        names = self._path_columns(pins).without(self._declared.names)
-        if not names:
-            return "TRUE"
-        return f"({' + '.join(f'INT({quote(name)} IS NULL)' for name in names)}) >= 0"
+    def _struct_in(self, path: str) -> StructType:
+        try:
+            return self._reader(PathColumns()).load([spark_path(path)]).schema
+        except Exception as error:
+            refusal = malformed.unreadable(error, [path])
+            if refusal is not None:
+                raise refusal from error
+            raise
 
-    def _load(self, pins: Pins, schema: Schema | None, **options: str) -> DataFrame:
-        path_columns = self._path_columns(pins)
-        reader = self._reader(path_columns).options(**options)
-        reader = reader.option("mergeSchema", "true") if schema is None else reader.schema(_ddl(schema))
-        rows = reader.load([spark_path(file.path) for file in _pinned(pins)])
+    def _rows(self, group: Group, fit: Fit) -> DataFrame:
+        """The rows of the group's files, with the columns that `fit` takes."""
+        if self._format not in _TEXT:
+            return self._load_footed(group, fit)
+        if self._quarantines:
+            rows = self._permissive(group).where(f"{quote(malformed.COLUMN)} IS NULL")
+        else:
+            rows = self._load(group, _text_schema(group), mode="FAILFAST")
+        return rows.where(_every_column(group))
+
+    def _malformed_rows(self, pins: Pins) -> DataFrame:
+        first, *others = (
+            self._permissive(group)
+            .where(f"{quote(malformed.COLUMN)} IS NOT NULL")
+            .where(_every_column(group))
+            .selectExpr("_metadata.file_path AS file", f"{quote(malformed.COLUMN)} AS line")
+            for group in self._grouped(pins)
+        )
+        for rows in others:
+            first = first.union(rows)
+        return first
+
+    def _permissive(self, group: Group) -> DataFrame:
+        wider = Schema((*_text_schema(group).columns, *Schema.of([(malformed.COLUMN, "string")]).columns))
+        return self._load(group, wider, mode="PERMISSIVE", columnNameOfCorruptRecord=malformed.COLUMN)
+
+    def _load(self, group: Group, schema: Schema, **options: str) -> DataFrame:
+        reader = self._reader(group.path_columns).options(**options).schema(_ddl(schema))
+        rows = reader.load([spark_path(path) for path in group.paths])
         # Spark adds every column that it finds in the folders; only the declared ones are wanted.
-        return rows if schema is None else rows.select(*[quote(name) for name in schema.names])
+        return rows.select(*[quote(name) for name in schema.names])
+
+    def _load_footed(self, group: Group, fit: Fit) -> DataFrame:
+        from pyspark.sql.types import StructType
+
+        assert group.struct is not None
+        taken = {entry.found.name for entry in fit if entry.found is not None}
+        fields = [field for field in group.struct if field.name in taken]
+        in_path = Schema(tuple(column for column in group.shape.in_path if column.name in taken))
+        if in_path.columns:
+            fields += self._spark().createDataFrame([], _ddl(in_path)).schema.fields
+        reader = self._reader(group.path_columns).schema(StructType(fields))
+        rows = reader.load([spark_path(path) for path in group.paths])
+        return rows.select(*[quote(field.name) for field in fields])
 
     def _reader(self, path_columns: PathColumns) -> DataFrameReader:
         reader = self._spark().read.format(self._format).options(**self._options)
@@ -189,73 +220,30 @@ class FilesSource:
             return reader.option("recursiveFileLookup", "true")
         return reader.option("basePath", spark_folder(path_columns.base))
 
-    def _path_columns(self, pins: Pins) -> PathColumns:
-        if self._declared is None:
-            return PathColumns()
-        paths = [file.path for file in _pinned(pins)]
-        if pins.fingerprint not in self._in_files:
-            self._in_files[pins.fingerprint] = self._columns_in_files(paths)
-        return find_path_columns(paths, self._declared.names, self._in_files[pins.fingerprint])
 
-    def _columns_in_files(self, paths: Sequence[str]) -> list[str] | None:
-        """The columns of the first file that has any; None where files of this format do not say."""
-        if self._format == "parquet":
-            return _parquet_names(paths[0])
-        if self._format == "orc":
-            _check_orc(paths[0])
-            return list(schema_of(self._spark().read.orc(spark_path(paths[0]), recursiveFileLookup=True)).names)
-        if self._header:
-            headers = (read_header(path, self._delimiter, self._options) for path in paths)
-            return next((header for header in headers if header is not None), None)
-        return None
-
-    def _check_headers(self, found: Sequence[FileStat], path_columns: PathColumns) -> None:
-        assert self._declared is not None
-        wanted = path_columns.without(self._declared.names)
-        for file in found:
-            header = read_header(file.path, self._delimiter, self._options)
-            if header is not None:
-                check_order(file.path, wanted, header)
-
-    def _footer_schema(self, found: Sequence[FileStat], path_columns: PathColumns) -> Schema:
-        paths = [file.path for file in found]
-        names = [_parquet_names(path) if self._format == "parquet" else self._orc_names(path) for path in paths]
-        if self._declared is not None:
-            wanted = path_columns.without(self._declared.names)
-            for path, own in zip(paths, names, strict=True):
-                check_names(path, wanted, own)
-        merged = self._merged_schema(paths)
-        if self._declared is None:
-            return merged
-        declared = schema_of(self._spark().createDataFrame([], _ddl(self._declared)))
-        check_types(_files(len(paths)), declared, merged)
-        return declared
-
-    def _orc_names(self, path: str) -> list[str]:
-        _check_orc(path)
-        return list(self._merged_schema([path]).names)
-
-    def _merged_schema(self, paths: Sequence[str]) -> Schema:
-        reader = self._reader(PathColumns()).option("mergeSchema", len(paths) > 1)
-        try:
-            return schema_of(reader.load([spark_path(path) for path in paths]))
-        except Exception as error:
-            refusal = malformed.unreadable(error, paths)
-            if refusal is not None:
-                raise refusal from error
-            raise
+def _text_schema(group: Group) -> Schema:
+    """The columns of a text file by their places. One whose name was there before, or is none, gets another."""
+    columns: list[Column] = []
+    seen: set[str] = set()
+    for at, column in enumerate(group.shape.schema):
+        name = column.name.lower()
+        is_plain = name.strip() and name not in seen and not name.startswith("_samewise_")
+        columns.append(column if is_plain else replace(column, name=f"_samewise_column_{at}"))
+        seen.add(name)
+    return Schema((*columns, *group.shape.in_path.columns))
 
 
-def _parquet_names(path: str) -> list[str]:
-    try:
-        return column_names(path)
-    except NotParquet as error:
-        raise malformed.not_readable(path, f"not a whole Parquet file, {error}") from error
+def _every_column(group: Group) -> str:
+    """Always true, and never known to be: it makes Spark parse every column of every row.
 
-
-def _check_orc(path: str) -> None:
-    if storage.read_head(path, len(_ORC_MAGIC)) != _ORC_MAGIC or _ORC_MAGIC not in storage.read_tail(path, 4):
-        raise malformed.not_readable(path, "not a whole ORC file")
+    Spark parses only the columns that a query needs, so that without this a malformed value would
+    pass wherever the transform does not look at it.
+    """
+    in_path = {column.name for column in group.shape.in_path}
+    names = [name for name in _text_schema(group).names if name not in in_path]
+    if not names:
+        return "TRUE"
+    return f"({' + '.join(f'INT({quote(name)} IS NULL)' for name in names)}) >= 0"
 
 
 def _check_name(path: str) -> None:

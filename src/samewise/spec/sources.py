@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -108,6 +108,23 @@ class Drift(Model):
     rename: Mapping[ColumnName, ColumnName] = Field(default_factory=dict)
     """`{old: new}`: the source now calls `new` what was accepted as `old`; it is read as `old`."""
 
+    @model_validator(mode="after")
+    def _names_each_column_once(self) -> Drift:
+        parts: list[Part] = []
+        olds = {old.lower() for old in self.rename}
+        seen: dict[str, str] = {}
+        for old, new in self.rename.items():
+            if new.lower() in seen:
+                parts.append((("rename", old), f"'{new}' is the new name of '{seen[new.lower()]}' already"))
+            elif new.lower() in olds:
+                parts.append((("rename", old), f"'{new}' is an old name here too"))
+            seen.setdefault(new.lower(), old)
+        if len(olds) < len(self.rename):
+            parts.append((("rename",), "two old names differ only in upper and lower case"))
+        if parts:
+            raise all_wrong(parts)
+        return self
+
 
 class Since(Model):
     """Rows whose `column` lies after the watermark, and the `overlap` before it."""
@@ -141,6 +158,13 @@ class DeltaSource(TableRef):
     window_column: ColumnName | None = None
     incremental: Since | None = None
     drift: Drift = Field(default_factory=Drift)
+
+    @model_validator(mode="after")
+    def _reads_by_name(self) -> DeltaSource:
+        if self.drift.order != "fail":
+            sentence = "a Delta table is read by name: the order of columns makes no difference"
+            raise all_wrong([(("drift", "order"), sentence)])
+        return self
 
 
 class FilesSource(Model):
@@ -181,6 +205,7 @@ class FilesSource(Model):
             parts.append((("delimiter",), f"only CSV has a delimiter, not {self.format}"))
         if self.on_malformed == "quarantine" and not text:
             parts.append((("on_malformed",), f"{self.format} files have no malformed rows: one is readable or not"))
+        parts.extend(self._drift_problems())
         known = READER_OPTIONS[self.format]
         for option in self.options:
             if option not in known:
@@ -190,3 +215,27 @@ class FilesSource(Model):
         if parts:
             raise all_wrong(parts)
         return self
+
+    def _drift_problems(self) -> Iterator[Part]:
+        """Policies for changes that files of this kind cannot show."""
+        drift = self.drift
+        if self.format == "json" or not self.header:
+            if drift != Drift():
+                kind = "JSON files do" if self.format == "json" else "CSV without a header does"
+                yield ("drift",), f"{kind} not say what columns a file has, so no change can be seen"
+            return
+        if drift.order != "fail" and self.format != "csv":
+            yield ("drift", "order"), f"{self.format} files are read by name: the order of columns makes no difference"
+        if drift.type != "fail" and self.format == "csv":
+            yield ("drift", "type"), "CSV files do not say what types their values have"
+        if drift.nullability != "fail":
+            yield ("drift", "nullability"), f"every column of {self.format} files may be NULL"
+        for old, new in drift.rename.items():
+            if self.columns is None:
+                continue
+            if self.columns.get(old) is None:
+                meant = closest(old, self.columns.names)
+                hint = f", did you mean '{meant}'?" if meant else ""
+                yield ("drift", "rename", old), f"the schema has no column '{old}'{hint}"
+            if self.columns.get(new) is not None:
+                yield ("drift", "rename", old), f"'{new}' is a column of the schema itself"

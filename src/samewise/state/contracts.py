@@ -7,6 +7,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection, and_, select, update
 
 from samewise.core.schema import Schema
+from samewise.plan.drift import contract_id
 from samewise.state import tasks as task_rows
 from samewise.state.engine import now
 from samewise.state.store import Store
@@ -32,6 +33,15 @@ def current(store: Store, pipeline: str, task: str) -> Contract | None:
     return None if row is None else Contract(row.contract_id, Schema.from_json(row.schema))
 
 
+def is_stored(store: Store, pipeline: str, task: str, contract_id: str) -> bool:
+    """Whether this is, or ever was, the task's contract."""
+    query = select(contracts.c.number).where(
+        contracts.c.pipeline == pipeline, contracts.c.task == task, contracts.c.contract_id == contract_id
+    )
+    with store.reading() as connection:
+        return connection.execute(query.limit(1)).first() is not None
+
+
 def accept(store: Store, pipeline: str, task: str, contract_id: str, schema: Schema, reason: str) -> bool:
     """Make this the task's contract; False, and nothing changed, if it is that already."""
     with store.transaction() as connection:
@@ -47,16 +57,23 @@ def put(
     run_id: str | None,
     reason: str,
 ) -> bool:
-    """The same inside a transaction."""
+    """The same inside a transaction.
+
+    A run keeps the columns that another one, of another window, has let in since this one looked.
+    """
     row = task_rows.lock(connection, pipeline, task)
     newest = connection.execute(
-        select(contracts.c.contract_id).where(
+        select(contracts.c.contract_id, contracts.c.schema).where(
             contracts.c.pipeline == pipeline,
             contracts.c.task == task,
             contracts.c.number == row.contracts,
         )
-    ).scalar()
-    if newest == contract.contract_id:
+    ).one_or_none()
+    if newest is not None and run_id is not None:
+        schema = contract.schema.with_optional(Schema.from_json(newest.schema))
+        if schema != contract.schema:
+            contract = Contract(contract_id(schema), schema)
+    if newest is not None and newest.contract_id == contract.contract_id:
         return False
     number = row.contracts + 1
     connection.execute(update(tasks).where(task_rows.of(pipeline, task)).values(contracts=number))

@@ -1,20 +1,22 @@
-"""The names of a Parquet file's columns, from its footer, without Spark.
+"""Whether two Parquet files have the same columns, from their footers, without Spark.
 
 Only this much of the format is known here: the footer is a struct in Thrift's compact protocol whose
-second field lists the schema's elements, depth first; an element's fourth field is its name and its
-fifth the number of its children.
+second field lists the schema's elements, depth first; an element's fourth field is its name, its fifth
+the number of its children, its ninth a number that some writers give it, and the others are its type.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from samewise.core.ids import Json, stable_hash
 from samewise.storage.files import open_bytes
 
 _MAGIC = b"PAR1"
 _TAIL_BYTES = 8
 _MOST_FOOTER_BYTES = 1 << 30
 
+_FIELD_ID = 9
 _BOOLEANS = (1, 2)
 _INTEGERS = (4, 5, 6)
 
@@ -23,8 +25,8 @@ class NotParquet(Exception):
     """The file is cut off, or was never Parquet."""
 
 
-def column_names(path: str) -> list[str]:
-    """The names of the top-level columns, in order. Raises `NotParquet`."""
+def signature(path: str) -> str:
+    """The same for two files only if they have the same columns, of the same types. Raises `NotParquet`."""
     with open_bytes(path) as file:
         head = file.read(len(_MAGIC))
         end = file.seek(0, 2)
@@ -41,22 +43,25 @@ def column_names(path: str) -> list[str]:
         footer = file.read(length)
     try:
         elements = _Reader(footer).struct(depth=0)[2]
-        return _top_level(elements)
+        if _end_of(elements, 0) != len(elements):
+            raise ValueError("the elements are not one tree")
+        return stable_hash([[_described(field) for field in element.items()] for element in elements[1:]])
     except (IndexError, KeyError, TypeError, ValueError) as error:
         raise NotParquet("its footer cannot be understood") from error
 
 
-def _top_level(elements: list[dict[int, Any]]) -> list[str]:
-    """Names of the root's children; the elements come depth first."""
-    names: list[str] = []
-    at = 1
-    for _ in range(elements[0].get(5, 0)):
-        names.append(elements[at][4].decode("utf-8"))
-        open_children = 1
-        while open_children:
-            open_children += elements[at].get(5, 0) - 1
-            at += 1
-    return names
+def _end_of(elements: list[dict[int, Any]], at: int) -> int:
+    """Where the element and all below it end; they come depth first."""
+    open_children = 1
+    while open_children:
+        open_children += elements[at].get(5, 0) - 1
+        at += 1
+    return at
+
+
+def _described(field: tuple[int, Any]) -> Json:
+    number, value = field
+    return None if number == _FIELD_ID else f"{number}: {value!r}"
 
 
 class _Reader:

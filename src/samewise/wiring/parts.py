@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from samewise.core.windows import Window
 from samewise.plan.change import Change
 from samewise.plan.grid import Grid
 from samewise.plan.spans import window_span
+from samewise.plan.verdict import Policy
 from samewise.run.dedup import Dedup
 from samewise.run.job import Job, Retries
 from samewise.run.keys import HashKey
@@ -87,6 +88,7 @@ def _job(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark, s
         dedup=None if task.dedup is None else Dedup(task.dedup.key, task.dedup.version_by),
         hash_key=None if write.hash_key is None else HashKey(write.hash_key.column, write.hash_key.of),
         set_aside_without=write.keys if write.is_keyed and write.null_keys == "quarantine" else (),
+        drift=_policy(task.source.drift),
         has_manifest=isinstance(task.source, source_specs.FilesSource) and task.source.manifest is not None,
         retries=Retries(retries.attempts, retries.backoff.total_seconds(), retries.max_backoff.total_seconds()),
         lease_seconds=loaded.project.lease.total_seconds(),
@@ -97,7 +99,7 @@ def _job(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark, s
 def _source(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark) -> tuple[Source, Schema | None]:
     spec = task.source
     if isinstance(spec, source_specs.DeltaSource):
-        return _table(loaded, pipeline, spec, spark, spec.window_column), None
+        return _table(loaded, pipeline, spec, spark, spec.window_column, spec.drift.rename), None
 
     def path_of(text: str, *, is_glob: bool) -> Callable[[Window], str]:
         return lambda window: loaded.path(text, pipeline, window, is_glob=is_glob)
@@ -112,6 +114,7 @@ def _source(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark
         options=spec.options,
         on_malformed=spec.on_malformed,
         manifest=None if spec.manifest is None else path_of(spec.manifest, is_glob=False),
+        renames=spec.drift.rename,
     )
     return files, spec.columns
 
@@ -122,13 +125,15 @@ def _table(
     ref: source_specs.TableRef,
     spark: Spark,
     window_column: str | None,
+    renames: Mapping[str, str] | None = None,
 ) -> DeltaSource:
     location = loaded.location(ref, pipeline)
+    new_names = {old.lower(): new for old, new in (renames or {}).items()}
 
     def span(schema: Schema, window: Window) -> Span | None:
         if window_column is None or window.is_full:
             return None
-        column = schema.get(window_column)
+        column = schema.get(window_column) or schema.get(new_names.get(window_column.lower(), ""))
         if column is None:
             raise ConfigError(
                 f"source.window_column: {location.key} has no column {window_column}",
@@ -185,6 +190,10 @@ def _keyed(write: WriteSpec) -> Keyed | None:
         horizon=None if horizon is None else (horizon.column, horizon.within),
         tombstones=write.tombstones,
     )
+
+
+def _policy(drift: source_specs.Drift) -> Policy:
+    return Policy(drift.added, drift.removed, drift.type, drift.nullability, drift.order, drift.rename)
 
 
 def _sorted(depends_on: dict[str, tuple[str, ...]]) -> list[str]:
