@@ -75,6 +75,24 @@ def run(
 
 
 @app.command()
+def diff(
+    pipeline: Pipeline,
+    window: Annotated[str | None, typer.Option(help="2026-04-25, 2026-04-25T13, or START/END in ISO 8601.")] = None,
+    start: Annotated[str | None, typer.Option("--from", help="First window.")] = None,
+    end: Annotated[str | None, typer.Option("--to", help="End of the last window; not included.")] = None,
+    project: Folder = HERE,
+    env: Env = None,
+    json: Json = False,
+) -> None:
+    """Rows that a run would insert, update, delete and leave; nothing is written."""
+    from samewise.cli.diff import show_diff
+
+    guard.answer(
+        lambda: show_diff(project, env, pipeline, window, start, end, as_json=json), as_json=json, pipeline=pipeline
+    )
+
+
+@app.command()
 def status(pipeline: MaybePipeline = None, project: Folder = HERE, env: Env = None, json: Json = False) -> None:
     """How far each pipeline has come; with a name, each of its windows."""
     from samewise.cli.look import show_status

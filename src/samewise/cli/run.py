@@ -11,6 +11,7 @@ from typing import Any
 from samewise.cli.log_file import keep_log
 from samewise.cli.output import moment, number, print_error, print_json, print_table, say
 from samewise.cli.progress import Progress
+from samewise.run.keyed import by_key_text, horizon_note
 from samewise.run.planning import Plan
 from samewise.run.results import SCHEMA_VERSION, RunResult, Status, WindowResult, error_json
 from samewise.wiring.project import Project, Unplanned, open_project
@@ -113,6 +114,9 @@ def _show_plans(pipeline: str, plans: Sequence[Plan | Unplanned]) -> None:
             say(f"  target:    {plan.job.target.key}")
             say(f"  replaces:  {_predicate(plan)}")
             say(f"  steps:     {', '.join(step.value.replace('_', ' ') for step in plan.steps)}")
+            note = None if plan.job.keyed is None else horizon_note(plan.job.keyed)
+            if note is not None:
+                say(f"  gives up:  {note}")
     if any(isinstance(plan, Plan) and plan.span is not None for plan in plans[1:]):
         say("  (the predicate is that of the first window)")
 
@@ -125,6 +129,8 @@ def _name(plan: Plan | Unplanned) -> str:
 def _predicate(plan: Plan) -> str:
     if plan.job.replaces_all:
         return "the whole table"
+    if plan.job.keyed is not None:
+        return by_key_text(plan.job.keyed)
     if plan.span is None:
         return f"the window's rows by {plan.job.window_column}; its type is known at the first run"
     return plan.span.sql

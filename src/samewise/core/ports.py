@@ -132,6 +132,9 @@ class Target(Protocol):
     def compare(self, rows: DataFrame, keyed: Keyed, batch: Batch) -> DataFrame:
         """`rows`, one a key, each with what it would do to the target as it is now, in the column `CHANGE`. Lazily."""
 
+    def rows(self, span: Span | None) -> DataFrame | None:
+        """The rows of `span`, all where it is None, as they are now; None if the target does not exist yet. Lazily."""
+
     def forget(self, keyed: Keyed, before: datetime, stamp: Stamp) -> int:
         """Drop deleted keys that were deleted before an instant; how many. Afterwards a row that is new to the
         target and not newer than any of them is `EXPIRED`. A second call changes nothing."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -13,28 +12,24 @@ from samewise.core.errors import Conflict, MayHaveLanded, Refused, Superseded
 from samewise.core.failpoints import Failpoint
 from samewise.core.keyed import Keyed
 from samewise.core.measures import measure_expressions
-from samewise.core.ports import Source, Write
-from samewise.core.records import Answer, Landed, Pins, Point, RunRecord, RunStatus, Stamp
-from samewise.core.schema import Schema
-from samewise.core.shapes import Fit
+from samewise.core.ports import Write
+from samewise.core.records import Answer, Landed, Point, RunRecord, RunStatus, Stamp
 from samewise.core.sql import literal
 from samewise.plan.drift import contract_id
 from samewise.plan.grid import contiguous_end
 from samewise.plan.protocol import Progress, Step, next_step
 from samewise.plan.spans import WINDOW_COLUMN
 from samewise.run import staging
-from samewise.run.change import check_change, check_change_columns
-from samewise.run.check import check_result, check_source, result_span
-from samewise.run.dedup import without_duplicates
+from samewise.run.change import check_change
 from samewise.run.events import Listener, Note, StepBegan
 from samewise.run.job import Job
-from samewise.run.keyed import check_keyed, living, look_over, marked, unmarked, write_changes
-from samewise.run.keys import set_null_keys_aside, with_hash_key
+from samewise.run.keyed import living, look_over, marked, unmarked, write_changes
+from samewise.run.keys import set_null_keys_aside
 from samewise.run.observe import figures, observed
 from samewise.run.quarantine import keep_only, set_aside
 from samewise.run.receipt import Gathered, landed_contract, landed_receipt
-from samewise.run.transform import Context, refuse_clocks
-from samewise.run.verify import check_manifest, manifest_sums, measure_staged, source_expressions
+from samewise.run.rows import Prepared, check_pins, prepare_rows
+from samewise.run.verify import check_manifest, measure_staged
 from samewise.state import attempts, contracts, epochs, runs
 from samewise.state.attempts import AttemptStatus
 from samewise.state.checkpoint import checkpoint
@@ -72,8 +67,7 @@ class Attempt:
     _staged: staging.Staged | None = field(init=False, default=None)
     _gathered: Gathered = field(init=False, default_factory=Gathered)
     _nothing_to_write: bool = field(init=False, default=False)
-    _fits: Sequence[Fit] | None = field(init=False, default=None)
-    _known_contract: str | None = field(init=False, default=None)
+    _prepared: Prepared | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         # What an earlier attempt prepared is of no use to this one; what it may have committed is.
@@ -111,53 +105,22 @@ class Attempt:
     def _check(self) -> None:
         """Decide about every shape: the source's, the result's, the target's. No row moves."""
         job, run = self.job, self.run
-        self._check_pins()
-        found = self._accepted()
-        rows = self._build()
-        head = job.target.head()
-        result = schema_of(rows)
-        check_result(job, result, None if head is None else head.schema)
-        check_change_columns(job, result)
-        if not job.passes_through:
-            refuse_clocks(rows, job.spark())
-        self._gathered.contract = found
-        self._gathered.span = result_span(job, run.window, result)
+        self._prepared = prepared = prepare_rows(job, run, self.store)
+        self._gathered.contract = prepared.contract
+        self._gathered.span = prepared.span
+        self._gathered.reading = prepared.reading
+        self.run = replace(run, contract=contract_id(prepared.contract))
+        rows = prepared.rows
         if job.marks_rows:
             from pyspark.sql import functions as f
 
             rows = rows.withColumn(WINDOW_COLUMN, f.expr(literal(run.window.key)))
-        self.run = replace(run, contract=contract_id(found))
         if job.keyed is not None:
-            check_keyed(job, job.keyed, result)
             self.run = epochs.assign(self.store, self.run, self.lease)
             rows = marked(job, job.keyed, self.run, rows)
         self._rows = rows
         self._advance(Point.CHECKED)
         failpoints.reach(Failpoint.CHECKED)
-
-    def _accepted(self) -> Schema:
-        """The contract that this run is loaded under. Raises `Refused` where the source has drifted from it."""
-        known = contracts.current(self.store, self.job.pipeline, self.job.task)
-        shapes = self.job.source.shapes(self.run.source)
-        verdict = check_source(self.job, None if known is None else known.schema, shapes)
-        self._fits = verdict.fits
-        self._known_contract = None if known is None else known.contract_id
-        return verdict.contract
-
-    def _build(self) -> DataFrame:
-        """The transform over the pinned rows, with the reading observed; nothing runs yet."""
-        job, run = self.job, self.run
-        sums = manifest_sums(run.source.details.get("manifest"))
-        rows = job.source.read(run.source, run.window, self._fits)
-        if sums or not job.passes_through or job.dedup is not None:
-            rows, self._gathered.reading = observed(rows, source_expressions(sums))
-        if job.dedup is not None:
-            # After the count of what was read: a manifest promises the rows that were sent, repeats and all.
-            rows = without_duplicates(rows, job.dedup)
-        inputs = {name: source.read(run.inputs[name], run.window) for name, source in job.inputs.items()}
-        context = Context(run.window, job.zone, run.run_ts, job.params, inputs, job.spark())
-        result = job.transform.apply(rows, context)
-        return result if job.hash_key is None else with_hash_key(result, job.hash_key)
 
     def _stage(self) -> None:
         assert self._rows is not None
@@ -167,7 +130,8 @@ class Attempt:
         failpoints.reach(Failpoint.STAGED)
 
     def _verify(self) -> None:
-        assert self._rows is not None and self._staged is not None
+        assert self._rows is not None and self._staged is not None and self._prepared is not None
+        fits = self._prepared.fits
         gathered, quarantined = self._gathered, self._gathered.rows_quarantined or 0
         staged, without_key = self._staged.read(self.job.spark(), self._rows), 0
         if self.job.set_aside_without:
@@ -175,7 +139,7 @@ class Attempt:
             gathered.rows_quarantined = quarantined + without_key
         if gathered.reading is not None:
             passing = figures(gathered.reading)
-            gathered.rows_read = check_manifest(self.job.source, self.run, self._fits, passing, quarantined)
+            gathered.rows_read = check_manifest(self.job.source, self.run, fits, passing, quarantined)
         if self.job.keyed is None:
             gathered.measures = measure_staged(staged, self.job.rules, gathered.span)
         else:
@@ -187,7 +151,7 @@ class Attempt:
         if gathered.reading is None:
             # Nothing came between the source and the staged rows: as many were read.
             passing = {"rows": gathered.measures.rows + without_key}
-            gathered.rows_read = check_manifest(self.job.source, self.run, self._fits, passing, quarantined)
+            gathered.rows_read = check_manifest(self.job.source, self.run, fits, passing, quarantined)
         if gathered.measures.rows == 0 and self.job.on_empty == "fail":
             raise Refused(
                 "the result is empty, and on_empty is fail",
@@ -221,7 +185,7 @@ class Attempt:
     def _publish(self) -> None:
         assert self._rows is not None
         job, gathered = self.job, self._gathered
-        self._check_pins()
+        check_pins(job, self.run)
         if self._staged is not None:
             self._staged.check()
         job.target.prepare(schema_of(self._rows), job.owner, job.partition_by, keyed=job.keyed is not None)
@@ -293,8 +257,8 @@ class Attempt:
         if schema is None:
             return None
         name = contract_id(schema)
-        if self._gathered.contract is not None:
-            is_stored = name == self._known_contract
+        if self._prepared is not None:
+            is_stored = name == self._prepared.known_contract
         else:
             is_stored = contracts.is_stored(self.store, self.job.pipeline, self.job.task, name)
         return None if is_stored else Contract(name, schema)
@@ -314,14 +278,6 @@ class Attempt:
             self.job.target.forget(keyed, self.run.run_ts - keyed.tombstones, stamp)
         except Conflict as error:
             self.emit(Note(f"old deletes are kept until the next run: {error.message}"))
-
-    def _check_pins(self) -> None:
-        """Raise `PinsGone` if what the run reads is no longer what was pinned."""
-        job, run = self.job, self.run
-        sources: list[tuple[Source, Pins]] = [(job.source, run.source)]
-        sources += [(source, run.inputs[name]) for name, source in job.inputs.items()]
-        for source, pins in sources:
-            source.check(pins)
 
     def _advance(self, point: Point) -> None:
         """Write down how far the run has got; raises `LeaseLost` if another attempt took over.

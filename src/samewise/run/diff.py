@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from samewise.core.errors import Refused
@@ -42,11 +43,20 @@ class Difference:
     key: Sequence[str] = ()
     """By which rows were paired; without one a changed row is one deleted and one inserted."""
 
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "task": self.task,
+            "window": self.label,
+            "key": list(self.key),
+            **{f"rows_{name}": count for name, count in self.counts.items()},
+            "examples": {name: [dict(row) for row in rows] for name, rows in self.examples.items()},
+        }
+
 
 def diff_window(job: Job, window: Window, store: Store | None) -> Difference:
     """Compare what a run would write with what is there. Raises `Refused` where a run would be, too."""
     plan = make_plan(job, window, store, force=True)
-    run = new_record(plan)
+    run = replace(new_record(plan), run_ts=datetime.now(UTC) if store is None else store.now())
     prepared = prepare_rows(job, run, store)
     if job.keyed is not None:
         return _by_key(job, job.keyed, run, prepared, store)

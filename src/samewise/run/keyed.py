@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -228,6 +228,10 @@ def _days(span: timedelta) -> str:
     return f"{span.days}d" if span % timedelta(days=1) == timedelta(0) else f"{span.total_seconds() / 3600:g}h"
 
 
-def keys_text(names: Sequence[str]) -> str:
-    """The key, for a person."""
-    return ", ".join(names)
+def by_key_text(keyed: Keyed) -> str:
+    """What is written by key, for a plan."""
+    key = ", ".join(keyed.key)
+    if not keyed.updates:
+        return f"no row; inserts rows whose key ({key}) is not there yet"
+    version = ", ".join(keyed.version_by)
+    return f"rows of the same key ({key}) that are older by {version}"

@@ -76,8 +76,12 @@ def make_plan(job: Job, window: Window, store: Store | None, *, force: bool) -> 
 
 def new_run(plan: Plan, store: Store, *, forced: bool) -> RunRecord:
     """The run that a plan asks for, with a fresh identity and a frozen clock."""
-    record = _record(plan.job, plan.window, plan.inputs, plan.generation, plan.base_version)
-    return replace(record, run_ts=store.now(), forced=forced)
+    return replace(new_record(plan), run_ts=store.now(), forced=forced)
+
+
+def new_record(plan: Plan) -> RunRecord:
+    """The same before anyone has looked at a clock: for who only wants to know."""
+    return _record(plan.job, plan.window, plan.inputs, plan.generation, plan.base_version)
 
 
 def same_plan(run: RunRecord, plan: Plan, *, force: bool) -> bool:

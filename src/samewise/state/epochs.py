@@ -49,6 +49,14 @@ def current(store: Store, pipeline: str, task: str) -> Epoch:
     return Epoch(0, 0) if row is None else Epoch(row.epoch, row.era)
 
 
+def is_current(store: Store, pipeline: str, task: str, definition: str, contract: str | None) -> bool:
+    """Whether a run under this definition and contract would belong to the task's era."""
+    query = select(tasks.c.era_definition, tasks.c.era_contract).where(task_rows.of(pipeline, task), tasks.c.epoch > 0)
+    with store.reading() as connection:
+        row = connection.execute(query).one_or_none()
+    return row is not None and (row.era_definition, row.era_contract) == (definition, contract)
+
+
 def restore(store: Store, pipeline: str, task: str, epoch: Epoch, definition: str | None, contract: str | None) -> bool:
     """Bring a task up to what its target shows; False, and nothing changed, if it is there or further already."""
     with store.transaction() as connection:

@@ -161,6 +161,12 @@ class DeltaTarget:
         table = None if self._fresh_head() is None else self._spark().read.format("delta").load(self._path())
         return classified(rows, table, keyed, batch, self._floor(keyed))
 
+    def rows(self, span: Span | None) -> DataFrame | None:
+        if self._fresh_head() is None:
+            return None
+        table = self._spark().read.format("delta").load(self._path())
+        return table if span is None else table.where(span.sql)
+
     def forget(self, keyed: Keyed, before: datetime, stamp: Stamp) -> int:
         head = self._fresh_head()
         if head is None or head.schema.get(DELETED_AT) is None:

@@ -30,6 +30,7 @@ from samewise.wiring.parts import build_graph, build_grid
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from samewise.run.diff import Difference
     from samewise.run.recover import Recovered
     from samewise.run.results import RunResult
     from samewise.run.session import LazySpark
@@ -146,6 +147,26 @@ class Project(AbstractContextManager["Project"]):
         now = datetime.now(UTC) if store is None else store.now()
         work = schedule_work(self.graph(pipeline), windows, store, now=now)
         return [_plan(job, at, store, force=force) for job, at in work]
+
+    def diff(
+        self,
+        pipeline: str,
+        *,
+        window: str | Window | None = None,
+        start: str | None = None,
+        end: str | None = None,
+    ) -> list[Difference]:
+        """How the rows of every due window, or of those that are asked for, would change. Writes nothing.
+
+        Raises `Refused` where a run would be refused for what can be seen without staging.
+        """
+        from samewise.run.diff import diff_window
+
+        windows = self._windows(self.loaded.pipeline(pipeline), window, start, end)
+        store = self.known_store
+        now = datetime.now(UTC) if store is None else store.now()
+        work = schedule_work(self.graph(pipeline), windows, store, now=now)
+        return [diff_window(job, at, store) for job, at in work]
 
     def recover(self, pipeline: str, *, adopt: bool = False) -> list[Recovered]:
         """Rebuild the state store from what the pipeline's targets hold. A second call changes nothing."""
