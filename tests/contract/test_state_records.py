@@ -326,6 +326,33 @@ def test_a_checkpoint_whose_last_part_fails_leaves_nothing(store: Store, monkeyp
     assert _everything(store, run) == before
 
 
+def _land(store: Store, run: RunRecord, **changes: object) -> None:
+    lease = leases.acquire(store, run.target, run.window.key, Holder.current(), 60)
+    stored = runs.insert_run(store, run, lease)
+    checkpoint(store, stored, a_receipt(stored, **changes), lease)
+    leases.release(store, lease)
+
+
+def test_earlier_receipts_are_those_of_the_windows_before_newest_first(store: Store) -> None:
+    for number in (1, 2, 3, 4, 6):
+        for generation in (1, 2):
+            _land(store, a_run(day(number), generation))
+    _land(store, a_run(day(4), 3), measures=None)
+    _land(store, a_run(day(1), 1, task="other"))
+    _land(store, a_run(day(3), 3, target="elsewhere"))
+    run = a_run(day(5), 1)
+    found = [(receipt.window, receipt.generation) for receipt in receipts.earlier(store, run, limit=7)]
+    assert found == [(day(3), 2), (day(2), 2), (day(1), 2)]
+    assert len(receipts.earlier(store, run, limit=2)) == 2
+
+
+def test_a_task_without_windows_is_compared_with_its_earlier_generations(store: Store) -> None:
+    for generation in (1, 2, 3, 4):
+        _land(store, a_run(FULL, generation))
+    found = receipts.earlier(store, a_run(FULL, 4), limit=2)
+    assert [receipt.generation for receipt in found] == [3, 2]
+
+
 def test_the_newest_generation_of_each_window_is_its_receipt(store: Store) -> None:
     for window in (day(1), day(2)):
         lease = take(store, window)

@@ -84,3 +84,20 @@ def test_no_rows_have_no_sums_and_the_hash_nought(spark: SparkSession) -> None:
 def test_a_part_that_overflowed_is_no_measure() -> None:
     names = measure_expressions(Schema.of([("id", "bigint")]), bits=32)
     assert read_measures({name: 5 if name == "rows" else None for name in names}) is None
+
+
+def test_a_sum_that_was_taken_besides_makes_no_other_rows() -> None:
+    rows = Measures(2, "ff", {"amount": "1.00"})
+    assert rows.same_rows(Measures(2, "ff", {"amount": "1.00", "quantity": "7"}))
+    assert not rows.same_rows(Measures(3, "ff", rows.sums))
+    assert not rows.same_rows(Measures(2, "fe", rows.sums))
+
+
+def test_whole_numbers_are_added_up_where_they_are_asked_for_beyond_what_a_bigint_holds(spark: SparkSession) -> None:
+    rows = spark.sql("SELECT * FROM VALUES (9223372036854775807L, 1), (9223372036854775807L, 2) AS t(Big, small)")
+    expressions = measure_expressions(schema_of(rows), summed=["big"])
+    found = rows.selectExpr(*[f"{sql} AS {quote(name)}" for name, sql in expressions.items()]).first()
+    assert found is not None
+    measures = read_measures(found.asDict())
+    assert measures is not None
+    assert measures.sums == {"Big": str(2 * (2**63 - 1))}
