@@ -53,6 +53,6 @@ def _concerns_one_window(error: SamewiseError) -> bool:
 
 def _watermark(graph: Graph, store: Store) -> datetime | None:
     """How far the whole pipeline has come: as far as the task that has come least far."""
-    marks = [watermarks.current(store, job.pipeline, job.task) for job in graph.jobs if not job.replaces_all]
+    marks = [watermarks.current(store, job.pipeline, job.task) for job in graph.jobs if job.has_watermark]
     known = [mark for mark in marks if mark is not None]
     return min(known) if known and len(known) == len(marks) else None
