@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 from samewise.core.errors import PinsGone, Refused
 from samewise.core.ports import FolderSource, Head, SinceSource
@@ -33,6 +34,8 @@ class Since:
     overlap: timedelta
     lag: timedelta
     start: datetime | None
+    zone: ZoneInfo
+    """Whose days and wall time the column is in."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from samewise.spec.load import Loaded
 from samewise.spec.pipeline import RESERVED_PARAMS, PipelineSpec, TaskSpec
 from samewise.spec.sources import FilesSource
 from samewise.spec.words import listed
-from samewise.wiring.parts import build_grid
+from samewise.wiring.parts import build_grid, since_start
 
 if TYPE_CHECKING:
     from samewise.plan.sql_text import Finding
@@ -34,6 +34,7 @@ def _problems(loaded: Loaded, pipeline: PipelineSpec) -> Iterator[Problem]:
     windowed = {task.name for task in pipeline.tasks if task.has_windows}
     for task in pipeline.tasks:
         yield from _order_problems(loaded, pipeline, task, windowed)
+        yield from _start_problems(loaded, pipeline, task)
         yield from _sql_problems(loaded, pipeline, task)
         yield from _condition_problems(loaded, pipeline, task)
 
@@ -51,6 +52,14 @@ def _order_problems(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, wind
                 "depends_on",
                 f"{task.name}.depends_on: {name} runs after all windows, so a window cannot wait for it",
             )
+
+
+def _start_problems(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec) -> Iterator[Problem]:
+    """A local time that the clock skips, or shows twice."""
+    try:
+        since_start(pipeline, task)
+    except ValueError as error:
+        yield _at(loaded, loaded.files[pipeline.name], "start", f"{task.name}.source.incremental.start: {error}")
 
 
 def _ancestors(pipeline: PipelineSpec, task: TaskSpec) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -179,8 +179,17 @@ def _incremental(
     if spec is None:
         return None
     assert isinstance(source, DeltaSource)
-    start = None if spec.start is None else parse_bound(spec.start, _since_zone(pipeline, spec))
-    return incremental.Since(source, spec.overlap or timedelta(), spec.lag or timedelta(), start)
+    start = since_start(pipeline, task)
+    zone = _since_zone(pipeline, spec)
+    return incremental.Since(source, spec.overlap or timedelta(), spec.lag or timedelta(), start, zone)
+
+
+def since_start(pipeline: PipelineSpec, task: TaskSpec) -> datetime | None:
+    """Where the first run of an incremental task begins. Raises ValueError for a local time that is not clear."""
+    spec = task.source.incremental
+    if not isinstance(spec, source_specs.Since) or spec.start is None:
+        return None
+    return parse_bound(spec.start, _since_zone(pipeline, spec))
 
 
 def _since_zone(pipeline: PipelineSpec, spec: source_specs.Since) -> ZoneInfo:
