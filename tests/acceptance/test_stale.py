@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from samewise.run import pipeline as pipeline_run
+from samewise.run.window import run_window
 from tests.support.project import BASE, DAY, NEXT_DAY, PIPELINE, Answer, Shop
 
 if TYPE_CHECKING:
@@ -155,15 +155,14 @@ def test_a_window_that_changed_makes_the_one_that_depends_on_it_due_even_if_the_
     assert run(shop).code == 0
     assert run(shop).json["windows"] == []
     shop.orders([(2, "1.00", "late")], file="part-2.csv")
-    whole = pipeline_run.run_window
 
     def dies_before_daily(job: Any, *rest: Any) -> Any:
         if job.task == "daily":
             raise Killed
-        return whole(job, *rest)
+        return run_window(job, *rest)
 
     with monkeypatch.context() as patched:
-        patched.setattr(pipeline_run, "run_window", dies_before_daily)
+        patched.setattr("samewise.run.pipeline.run_window", dies_before_daily)
         with pytest.raises(Killed):
             shop.run()
     assert [(w["task"], w["window"], w["status"]) for w in run(shop).json["windows"]] == [("daily", DAY, "succeeded")]

@@ -9,6 +9,7 @@ from datetime import datetime
 from samewise.core.ids import app_id, stable_hash
 from samewise.core.measures import Measures
 from samewise.core.ownership import check_owner, was_lost
+from samewise.core.ports import Head
 from samewise.core.records import Pins, Point, Receipt, RunRecord, RunStatus, Stamp, TargetCommit
 from samewise.core.schema import Schema
 from samewise.core.windows import FULL, Window, parse_instant
@@ -52,8 +53,8 @@ def recover(job: Job, store: Store, *, adopt: bool, emit: Listener) -> Recovered
     known = job.target.known_commits()
     commits = [c for c in known if _is_ours(c, job)]
     generation = runs.latest_generation(store, job.pipeline, job.task, FULL)
-    restored = sum(_restore(job, store, commit, emit) for commit in _newest(commits))
-    lost = _restore_lost(job, store, commits, head.version)
+    restored = sum(_restore(job, store, commit, head, emit) for commit in _newest(commits))
+    lost = _restore_lost(job, store, commits, head)
     _restore_contract(job, store, commits)
     if job.keyed is not None:
         _restore_epoch(job, store, commits, log_is_whole=bool(known) and known[0].version == 0)
@@ -102,7 +103,7 @@ def _restore_mark(job: Job, store: Store, commits: Sequence[TargetCommit], known
     return watermarks.current(store, job.pipeline, job.task)
 
 
-def _restore(job: Job, store: Store, commit: TargetCommit, emit: Listener) -> bool:
+def _restore(job: Job, store: Store, commit: TargetCommit, head: Head, emit: Listener) -> bool:
     stamp = commit.stamp
     assert stamp is not None
     if stamp.kind == "watermark":
@@ -129,6 +130,7 @@ def _restore(job: Job, store: Store, commit: TargetCommit, emit: Listener) -> bo
         rows_read=stamp.rows_read,
         recovered=True,
         landed_at=commit.timestamp,
+        table_id=head.table_id,
     )
     return restore.restore_run(store, record, receipt)
 
@@ -143,7 +145,7 @@ def _measures(job: Job, stamp: Stamp, commit: TargetCommit, emit: Listener) -> M
     return job.target.measure(span, commit.version)
 
 
-def _restore_lost(job: Job, store: Store, commits: Sequence[TargetCommit], version: int) -> int:
+def _restore_lost(job: Job, store: Store, commits: Sequence[TargetCommit], head: Head) -> int:
     """Windows whose token is in the target and whose commit is no longer in its log: loaded, never due again."""
     told = {commit.stamp.window for commit in commits if commit.stamp is not None}
     windows = [FULL] if job.grid is None else due_windows(job.grid, told, now=store.now())
@@ -172,14 +174,15 @@ def _restore_lost(job: Job, store: Store, commits: Sequence[TargetCommit], versi
             window=window,
             generation=generation,
             target=job.target.key,
-            target_version=version,
+            target_version=head.version,
+            table_id=head.table_id,
             definition="",
             fingerprint="",
             contract=None,
             measures=None,
             recovered=True,
         )
-        lost += restore.restore_run(store, _record(job, stamp, version), receipt)
+        lost += restore.restore_run(store, _record(job, stamp, head.version), receipt)
     return lost
 
 
