@@ -79,9 +79,7 @@ def _sql_problems(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec) -> Ite
     from samewise.wiring.sql_cache import transform_findings
 
     shown = str(transform.path.relative_to(loaded.root))
-    found = transform_findings(
-        loaded.root, text, {"source", *task.inputs}, known, incremental=task.is_incremental
-    )
+    found = transform_findings(loaded.root, text, {"source", *task.inputs}, known, incremental=task.is_incremental)
     of_keys = _key_findings(loaded.root, text, task)
     # What is wrong with a key is said once, with what it does to the key.
     lines = {finding.line for finding in of_keys}
