@@ -15,7 +15,8 @@ from samewise.core.records import Point, RunRecord, RunStatus
 from samewise.core.schema import Column, Schema
 from samewise.core.windows import FULL, Window
 from samewise.plan.drift import contract_id
-from samewise.state import attempts, contracts, leases, receipts, restore, runs, watermarks
+from samewise.plan.new_files import Loaded
+from samewise.state import attempts, contracts, files, leases, receipts, restore, runs, watermarks
 from samewise.state.attempts import AttemptStatus
 from samewise.state.checkpoint import checkpoint
 from samewise.state.contracts import Contract
@@ -513,3 +514,55 @@ def _everything(store: Store, run: RunRecord) -> list[object]:
         watermarks.moves(store, run.pipeline, run.task),
         contracts.current(store, run.pipeline, run.task),
     ]
+
+
+# A watermark that a person moves, and the ledger of files
+
+
+def test_a_person_may_move_a_watermark_back_and_the_next_run_forward_again(store: Store) -> None:
+    with store.transaction() as connection:
+        watermarks.move(connection, "p", "load", NOON, run_id="r1", reason="landed")
+        assert watermarks.put(connection, "p", "load", NOON - timedelta(days=9), run_id=None, reason="late rows")
+        assert not watermarks.put(connection, "p", "load", NOON - timedelta(days=9), run_id=None, reason="again")
+    assert watermarks.current(store, "p", "load") == NOON - timedelta(days=9)
+    with store.transaction() as connection:
+        assert watermarks.move(connection, "p", "load", NOON, run_id="r2", reason="landed")
+    assert [move.reason for move in watermarks.moves(store, "p", "load")] == ["landed", "late rows", "landed"]
+
+
+def test_a_checkpoint_writes_down_the_files_that_were_loaded(store: Store) -> None:
+    run, lease = planned(store)
+    first = {"landing/größe.csv": Loaded(2**40, "v1"), "landing/b.csv": Loaded(1, "v1")}
+    checkpoint(store, run, a_receipt(run), lease, loaded=first)
+    assert files.loaded(store, run.pipeline, run.task) == first
+    assert files.loaded(store, run.pipeline, "another") == {}
+
+
+def test_a_file_that_is_loaded_again_is_known_as_it_is_now(store: Store) -> None:
+    with store.transaction() as connection:
+        files.put(connection, "p", "load", {"a.csv": Loaded(1, "v1"), "b.csv": Loaded(1, "v1")}, "r1")
+        files.put(connection, "p", "load", {"a.csv": Loaded(2, "v2")}, "r2")
+        files.put(connection, "p", "other", {"a.csv": Loaded(3, "v3")}, "r3")
+    assert files.loaded(store, "p", "load") == {"a.csv": Loaded(2, "v2"), "b.csv": Loaded(1, "v1")}
+
+
+def test_a_checkpoint_that_fails_leaves_no_file_in_the_ledger(store: Store) -> None:
+    run, lease = planned(store)
+    take_over(store, lease)
+    with pytest.raises(LeaseLost):
+        checkpoint(store, run, a_receipt(run), lease, loaded={"a.csv": Loaded(1, "v1")})
+    assert files.loaded(store, run.pipeline, run.task) == {}
+
+
+def test_the_store_knows_when_a_window_changed_and_when_one_was_planned(store: Store) -> None:
+    run, lease = planned(store, run_ts=NOON)
+    checkpoint(store, run, a_receipt(run, landed_at=NOON), lease)
+    runs.close(store, run, RunStatus.SUCCEEDED, lease)
+    leases.release(store, lease)
+    later, lease = planned(store, generation=2, run_ts=NOON + timedelta(hours=1))
+    checkpoint(store, later, a_receipt(later, landed_at=NOON + timedelta(hours=2), wrote=False), lease)
+    of = (store, run.pipeline, run.task)
+    # The second one found nothing to write: whoever reads the table need not look at it again.
+    assert receipts.last_changed(*of, TARGET) == {run.window: NOON}
+    assert receipts.last_planned(*of, TARGET) == {run.window: NOON + timedelta(hours=1)}
+    assert receipts.last_changed(*of, "another") == {}

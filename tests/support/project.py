@@ -90,7 +90,7 @@ def changed(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, An
         if value is None:
             place.pop(last, None)
         else:
-            place[last] = value
+            place[last] = deepcopy(value)
     return result
 
 

@@ -14,6 +14,7 @@ from samewise.plan.grid import (
     contiguous_end,
     due_windows,
     floor,
+    newest_windows,
     next_boundary,
     window_at,
     windows_between,
@@ -244,3 +245,20 @@ def test_windows_of_another_grain_do_not_move_the_watermark() -> None:
 def test_ten_years_of_quarters_are_counted_in_a_moment() -> None:
     grid = Grid.parse("15m", "2016-01-01", None, "Europe/Berlin")
     assert len(windows_between(grid, grid.start, utc(2025, 12, 31, 23))) == 4 * 24 * 3653
+
+
+def test_the_newest_windows_are_those_that_ended_last() -> None:
+    grid = Grid.parse("day", "2026-03-27", timezone="Europe/Berlin")
+    now = datetime(2026, 3, 30, 10, tzinfo=UTC)
+    found = newest_windows(grid, 2, now=now)
+    # The 29th has 23 hours there.
+    assert found == windows_between(grid, grid.start, now)[-2:]
+    assert [window.end - window.start for window in found] == [timedelta(hours=24), timedelta(hours=23)]
+
+
+def test_there_are_no_newest_windows_before_the_schedule_or_after_its_end() -> None:
+    grid = Grid.parse("day", "2026-04-01", "2026-04-03")
+    far = datetime(2026, 7, 1, tzinfo=UTC)
+    assert newest_windows(grid, 9, now=far) == windows_between(grid, grid.start, far)
+    assert newest_windows(grid, 9, now=datetime(2026, 4, 1, 23, tzinfo=UTC)) == []
+    assert newest_windows(grid, 0, now=far) == []

@@ -10,6 +10,7 @@ import pytest
 
 from samewise.plan.sql_check import (
     check_condition,
+    check_incremental,
     check_transform,
     nondeterministic_in_plan,
     parameters,
@@ -324,3 +325,49 @@ def test_nothing_is_found_in_the_plan_of_a_query_that_can_be_repeated(case: tupl
 
 def test_a_plan_without_an_analysed_section_has_nothing_to_find() -> None:
     assert nondeterministic_in_plan("== Physical Plan ==\n*(1) Project [rand(5) AS a#1]\n") == []
+
+
+# Over what is new only
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select count(*) from source",
+        "select k, max(v) from source group by k",
+        "select k from source group by all",
+        "select k from source having max(v) > 1",
+        "select k, sum(v) over (partition by k) from source",
+        "select lag(v) over (partition by k order by v) from source",
+        "select try_sum(v) from source",
+        "select * from source pivot (sum(a) for b in (1, 2))",
+        "with a as (select * from source), b as (select * from a) select max(v) from b",
+        "with b as (select * from source) select max(v) from (select * from b)",
+        "select * from source where v = (select max(v) from source)",
+        "select collect_list(s.v) from source s join rates r on s.k = r.k",
+    ],
+)
+def test_an_aggregate_over_what_is_new_is_found(sql: str) -> None:
+    assert {finding.code for finding in check_incremental(sql)} == {"aggregate"}
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select * from source",
+        "select distinct k from source",
+        "select *, row_number() over (partition by k order by v desc) as r from source qualify r = 1",
+        "select rank() over (order by v), ntile(4) over (order by v) from source",
+        "select array_max(a), greatest(a, b), aggregate(arr, 0, (x, y) -> x + y) from source",
+        "with r as (select k, max(rate) as rate from rates group by k) select * from source join r using (k)",
+        "select *, (select max(rate) from rates) from source",
+    ],
+)
+def test_what_looks_at_one_new_row_or_at_a_whole_input_is_fine(sql: str) -> None:
+    assert check_incremental(sql) == []
+
+
+def test_the_aggregate_is_named_with_its_line_and_a_way_out() -> None:
+    (group, total) = check_incremental("select k,\n  sum(v)\nfrom source\ngroup by k")
+    assert (total.line, group.line) == (2, 4) or (group.line, total.line) == (2, 4)
+    assert "replace_window" in group.message

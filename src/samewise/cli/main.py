@@ -6,9 +6,10 @@ import atexit
 import gc
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from samewise.cli import guard
 
@@ -28,6 +29,17 @@ Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, n
 Pipeline = Annotated[str, typer.Argument(metavar="PIPELINE")]
 MaybePipeline = Annotated[str | None, typer.Argument(metavar="[PIPELINE]")]
 HERE = Path()
+
+
+class _StaleMayStandAlone(TyperCommand):
+    """`--stale` without a word after it means `--stale any`: Typer's options always want their value."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        words = ("any", "source", "definition", "contract", "target")
+        spelt: list[str] = []
+        for word, following in zip(args, [*args[1:], ""], strict=True):
+            spelt.append("--stale=any" if word == "--stale" and following not in words else word)
+        return super().parse_args(ctx, spelt)
 
 
 @app.command()
@@ -50,7 +62,7 @@ def validate(project: Folder = HERE, env: Env = None, json: Json = False) -> Non
     guard.answer(lambda: validate_project(project, env, as_json=json), as_json=json)
 
 
-@app.command()
+@app.command(cls=_StaleMayStandAlone)
 def run(
     pipeline: Pipeline,
     window: Annotated[str | None, typer.Option(help="2026-04-25, 2026-04-25T13, or START/END in ISO 8601.")] = None,
@@ -62,6 +74,13 @@ def run(
     accept_change: Annotated[
         bool, typer.Option("--accept-change", help="Publish a window that `expect: change` refused.")
     ] = False,
+    stale: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[WHY]",
+            help="Load again what differs from its receipt: in any way, or by source, definition, contract or target.",
+        ),
+    ] = None,
     project: Folder = HERE,
     env: Env = None,
     json: Json = False,
@@ -69,7 +88,7 @@ def run(
     """Load every due window, or those that are asked for."""
     from samewise.cli.run import Request, plan_pipeline, run_pipeline
 
-    request = Request(project, env, pipeline, window, start, end, force, wait, accept_change)
+    request = Request(project, env, pipeline, window, start, end, force, wait, accept_change, stale)
     act = plan_pipeline if dry_run else run_pipeline
     guard.answer(lambda: act(request, as_json=json), as_json=json, pipeline=pipeline)
 
@@ -128,6 +147,25 @@ def contract(
     guard.answer(
         lambda: show_contract(project, env, pipeline, accepting=accept, as_json=json), as_json=json, pipeline=pipeline
     )
+
+
+@app.command()
+def watermark(
+    pipeline: Pipeline,
+    value: Annotated[
+        str | None, typer.Option("--set", metavar="VALUE", help="Move it: 2026-04-25, or a time in ISO 8601.")
+    ] = None,
+    reason: Annotated[str | None, typer.Option(help="Why; kept in the history.")] = None,
+    task: Annotated[str | None, typer.Option(help="Which task, where several have a watermark of their own.")] = None,
+    project: Folder = HERE,
+    env: Env = None,
+    json: Json = False,
+) -> None:
+    """How far the source has been read, how it came there, and what comes next."""
+    from samewise.cli.watermark import Move, show_watermark
+
+    move = Move(value, reason, task)
+    guard.answer(lambda: show_watermark(project, env, pipeline, move, as_json=json), as_json=json, pipeline=pipeline)
 
 
 @app.command()

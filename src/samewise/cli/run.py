@@ -11,6 +11,7 @@ from typing import Any
 from samewise.cli.log_file import keep_log
 from samewise.cli.output import moment, number, print_error, print_json, print_table, say
 from samewise.cli.progress import Progress
+from samewise.core.windows import instant_text
 from samewise.run.keyed import by_key_text, horizon_note
 from samewise.run.planning import Plan
 from samewise.run.results import SCHEMA_VERSION, RunResult, Status, WindowResult, error_json
@@ -32,6 +33,7 @@ class Request:
     force: bool
     wait: bool
     accept_change: bool
+    stale: str | None = None
 
 
 def run_pipeline(request: Request, *, as_json: bool) -> int:
@@ -49,6 +51,7 @@ def run_pipeline(request: Request, *, as_json: bool) -> int:
                 force=request.force,
                 wait=request.wait,
                 accept_change=request.accept_change,
+                stale=request.stale,
             )
         if as_json:
             print_json(_redacted(project, result.to_json()))
@@ -66,6 +69,7 @@ def plan_pipeline(request: Request, *, as_json: bool) -> int:
             start=request.start,
             end=request.end,
             force=request.force,
+            stale=request.stale,
         )
         if as_json:
             print_json(_redacted(project, _plans_json(request.pipeline, plans)))
@@ -112,6 +116,10 @@ def _show_plans(pipeline: str, plans: Sequence[Plan | Unplanned]) -> None:
             say()
             say(f"{plan.job.name}")
             say(f"  target:    {plan.job.target.key}")
+            if plan.next_mark is not None:
+                say(f"  watermark: {moment(plan.mark)}, then {moment(plan.next_mark)}")
+            for told in plan.notes:
+                say(f"  note:      {told}")
             say(f"  replaces:  {_predicate(plan)}")
             say(f"  steps:     {', '.join(step.value.replace('_', ' ') for step in plan.steps)}")
             note = None if plan.job.keyed is None else horizon_note(plan.job.keyed)
@@ -142,15 +150,27 @@ def _plans_json(pipeline: str, plans: Sequence[Plan | Unplanned]) -> dict[str, A
         "pipeline": pipeline,
         "status": Status.PLANNED.value,
         "windows": [_plan_json(plan) for plan in plans],
-        "watermark": None,
+        "watermark": _marks(plans),
         "error": None,
     }
+
+
+def _marks(plans: Sequence[Plan | Unplanned]) -> dict[str, Any] | None:
+    """Where an incremental task goes on from, and where it would end. Of several, the first."""
+    for plan in plans:
+        if isinstance(plan, Plan) and plan.next_mark is not None:
+            after = plan.mark if plan.reason is None else plan.next_mark
+            return {
+                "before": None if plan.mark is None else instant_text(plan.mark),
+                "after": None if after is None else instant_text(after),
+            }
+    return None
 
 
 def _plan_json(plan: Plan | Unplanned) -> dict[str, Any]:
     """A window as `run` would tell it, what is not known yet null, and what only a plan can tell."""
     if isinstance(plan, Unplanned):
-        unknown = dict.fromkeys(("reads", "pins", "inputs", "target", "replaces", "steps"))
+        unknown = dict.fromkeys(("reads", "pins", "inputs", "target", "replaces", "steps", "notes"))
         return {**_result(plan, Status.REFUSED).to_json(), **unknown, "error": error_json(plan.error)}
     status = Status.UNCHANGED if plan.reason is None else Status.PLANNED
     return {
@@ -164,6 +184,7 @@ def _plan_json(plan: Plan | Unplanned) -> dict[str, Any]:
         "target_version": None if plan.base_version < 0 else plan.base_version,
         "replaces": _predicate(plan),
         "steps": [step.value for step in plan.steps],
+        "notes": list(plan.notes),
     }
 
 

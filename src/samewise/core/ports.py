@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from samewise.core.errors import SamewiseError
 from samewise.core.keyed import Batch, Keyed
@@ -60,6 +60,59 @@ class Source(Protocol):
 
     def malformed(self, pins: Pins) -> DataFrame | None:
         """The rows that `read` left out, for the quarantine; None where it leaves out none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What an incremental run reads: rows from `lower` on (None: from the oldest) and before `upper`."""
+
+    lower: datetime | None
+    upper: datetime
+
+
+class TimeColumn(Protocol):
+    """The column of a table that says when a row changed."""
+
+    def fit(self, bounds: Bounds) -> Bounds:
+        """The bounds that this column can tell: a DATE knows whole days only."""
+
+    def span(self, bounds: Bounds) -> Span:
+        """The rows within."""
+
+    def onwards(self, lower: datetime | None) -> Span:
+        """Every row from `lower` on."""
+
+
+class SinceSource(Source, Protocol):
+    """A source whose rows carry the time of their last change."""
+
+    def pin_since(self, wanted: Bounds, last: Pins | None) -> Pins:
+        """Fix what is read of these bounds; `from` and `to` in the details are what the source made of them.
+
+        `last` is what the last landed run read: where there is nothing else to read, the fingerprint is that one's.
+        """
+
+
+class FoundFile(NamedTuple):
+    """A file as it was found. `version` is another text whenever the contents may be others."""
+
+    path: str
+    size_bytes: int
+    version: str
+
+
+class FolderSource(Source, Protocol):
+    """A source made of files that come one by one."""
+
+    @property
+    def place(self) -> str:
+        """Where the files are looked for, for a person."""
+
+    def found(self) -> Sequence[FoundFile]:
+        """Every file that is there, whether it was loaded or not; none is no error."""
+
+    def pin_files(self, files: Sequence[FoundFile]) -> Pins:
+        """Fix that just these are read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ from samewise.plan.local_time import (
 
 _MINUTES_A_DAY = 24 * 60
 _DAY = timedelta(days=1)
+_INSTANT = timedelta(microseconds=1)
 
 
 class Unit(StrEnum):
@@ -155,6 +156,17 @@ def windows_between(grid: Grid, start: datetime, end: datetime) -> list[Window]:
 def due_windows(grid: Grid, done: Set[Window], *, now: datetime) -> list[Window]:
     """Windows still to load, oldest first. One that is still open at `now` is not due."""
     return [window for window in _windows_from(grid, grid.start, now) if window not in done]
+
+
+def newest_windows(grid: Grid, count: int, *, now: datetime) -> list[Window]:
+    """The last `count` windows of the schedule that are over at `now`, oldest first; fewer near its start."""
+    found: list[Window] = []
+    at = floor(grid, now if grid.end is None else min(now, grid.end))
+    while len(found) < count and at > grid.start:
+        window = window_at(grid, at - _INSTANT)
+        found.append(window)
+        at = window.start
+    return found[::-1]
 
 
 def contiguous_end(grid: Grid, done: Set[Window]) -> datetime:

@@ -98,7 +98,7 @@ def nondeterministic_in_plan(plan_text: str) -> list[str]:
     clock's values filled in. `spark.sql.debug.maxToStringFields` must be high, or Spark leaves out a part.
     A text literal that reads exactly like a call without arguments, such as `now()`, is taken for one.
     """
-    plan = _analysed_plan(plan_text)
+    plan = analysed_plan(plan_text)
     found: dict[int, str] = {match.start(): _SAMPLE for match in _SAMPLE_NODE.finditer(plan)}
     for match in _CALL.finditer(plan):
         name = match[1].lower()
@@ -111,7 +111,8 @@ def nondeterministic_in_plan(plan_text: str) -> list[str]:
     return list(dict.fromkeys(name for _, name in sorted(found.items())))
 
 
-def _analysed_plan(text: str) -> str:
+def analysed_plan(text: str) -> str:
+    """The analysed plan in the text of EXPLAIN EXTENDED."""
     # A literal may hold a section's title. From the first to the last, nothing of the real section is missed.
     _, _, after = text.partition(_ANALYSED + "\n")
     section, _, _ = after.rpartition(_OPTIMISED)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 from typing import TYPE_CHECKING
 
-from samewise.plan.impure import impurity_of, nondeterministic_in_plan, why_impure
+from samewise.plan.impure import analysed_plan, impurity_of, nondeterministic_in_plan, why_impure
 from samewise.plan.sql_text import (
     Finding,
     NotParsed,
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Finding",
+    "aggregates_in_plan",
     "check_condition",
+    "check_incremental",
     "check_transform",
     "nondeterministic_in_plan",
     "parameters",
@@ -41,6 +43,17 @@ _AGGREGATES_THAT_SQLGLOT_DOES_NOT_KNOW = frozenset(
     {"any", "every", "some", "mean", "std", "try_avg", "try_sum", "count_min_sketch", "histogram_numeric"}
     | {"hll_sketch_agg", "hll_union_agg", "theta_sketch_agg", "theta_union_agg", "theta_intersection_agg"}
 )
+# These say which of some rows comes first, and may be used to keep just that one.
+_RANKINGS = frozenset({"row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile"})
+_GROUPING_NODES = {
+    "Aggregate": "groupBy or agg",
+    "Pivot": "pivot",
+    "AggregateInPandas": "groupBy or agg",
+    "FlatMapGroupsInPandas": "applyInPandas",
+    "FlatMapGroupsInArrow": "applyInArrow",
+    "FlatMapCoGroupsInPandas": "cogroup",
+    "FlatMapCoGroupsInArrow": "cogroup",
+}
 _CLOCK_WORDS = frozenset({"now", "today", "tomorrow", "yesterday"})
 
 
@@ -53,6 +66,100 @@ def check_transform(sql: str, *, tables: Set[str]) -> list[Finding]:
     allowed = {SOURCE, *(name.lower() for name in tables)}
     findings = [*_undeclared_tables(parsed, allowed), *_impure_calls(parsed)]
     return sorted(set(findings))
+
+
+def check_incremental(sql: str) -> list[Finding]:
+    """Aggregates over `source` where `source` is only what is new: each run would write a part for the whole."""
+    from sqlglot import exp
+
+    try:
+        parsed = parse_query(sql)
+    except NotParsed as error:
+        return [error.finding]
+    over_source = _made_of_source(parsed)
+    findings: set[Finding] = set()
+    for node in parsed.tree.walk():
+        if isinstance(node, exp.Group):
+            name = "GROUP BY"
+        elif isinstance(node, exp.Func) and _is_aggregate(node, parsed):
+            name = f"{typed_name(node, parsed)}()"
+        else:
+            continue
+        select = node.parent_select
+        if select is None or any(table.name.lower() in over_source for table in select.find_all(exp.Table)):
+            findings.add(Finding(line_of(node, parsed), f"{name} {why_no_aggregate()}", "aggregate"))
+    return sorted(findings)
+
+
+def why_no_aggregate() -> str:
+    """A sentence for the user about an aggregate over what is new."""
+    return (
+        "sees only the rows that are new, and would write a part for the whole: "
+        "use strategy replace_window with a schedule, which reads whole windows"
+    )
+
+
+def aggregates_in_plan(plan_text: str, source_node: str) -> list[str]:
+    """Aggregates in the text of EXPLAIN EXTENDED that lie over a node which begins with `source_node`, each once.
+
+    It sees what the text of a SELECT cannot show: what a Python function does to the rows.
+    """
+    found: dict[str, None] = {}
+    above: list[tuple[int, str]] = []
+    for line in analysed_plan(plan_text).splitlines():
+        node = line.lstrip(" :+-")
+        depth = len(line) - len(node)
+        above = [(at, other) for at, other in above if at < depth]
+        above.append((depth, node))
+        if node.startswith(source_node):
+            for _, other in above:
+                found.update(dict.fromkeys(_aggregates_of(other)))
+    return list(found)
+
+
+def _aggregates_of(node: str) -> Iterator[str]:
+    kind = node.partition(" ")[0]
+    if kind in _GROUPING_NODES:
+        yield _GROUPING_NODES[kind]
+    for match in re.finditer(r"\) windowspecdefinition\(", node):
+        name = _function_before(node, match.start())
+        if name not in _RANKINGS:
+            yield f"{name}() over a window"
+
+
+def _function_before(text: str, closing: int) -> str:
+    """The function whose arguments end with the parenthesis at `closing`."""
+    depth = 0
+    for at in range(closing, -1, -1):
+        depth += {")": 1, "(": -1}.get(text[at], 0)
+        if depth == 0:
+            name = re.search(r"(\w+)$", text[:at])
+            return name[1].lower() if name else "an aggregate"
+    return "an aggregate"
+
+
+def _is_aggregate(node: exp.Func, parsed: Parsed) -> bool:
+    from sqlglot import exp
+
+    name = typed_name(node, parsed)
+    if name in _RANKINGS:
+        return False
+    return isinstance(node, exp.AggFunc) or name in _AGGREGATES_THAT_SQLGLOT_DOES_NOT_KNOW
+
+
+def _made_of_source(parsed: Parsed) -> set[str]:
+    """`source`, and every CTE that reads it; one that hides another of its name counts as both."""
+    from sqlglot import exp
+
+    names = {SOURCE}
+    ctes = list(parsed.tree.find_all(exp.CTE))
+    for _ in ctes:
+        names |= {
+            cte.alias.lower()
+            for cte in ctes
+            if any(table.name.lower() in names for table in cte.this.find_all(exp.Table))
+        }
+    return names
 
 
 def check_condition(sql: str) -> list[Finding]:
@@ -71,9 +178,7 @@ def check_condition(sql: str) -> list[Finding]:
         elif isinstance(node, exp.Window):
             message = "a row condition cannot hold a window function: compute the column in the transform"
             findings.append(Finding(line_of(node, parsed), message, "window_function"))
-        elif isinstance(node, exp.AggFunc) or (
-            isinstance(node, exp.Func) and typed_name(node, parsed) in _AGGREGATES_THAT_SQLGLOT_DOES_NOT_KNOW
-        ):
+        elif isinstance(node, exp.Func) and _is_aggregate(node, parsed):
             name = typed_name(node, parsed)
             message = f"{name}() looks at many rows and a row condition at one: use `rows:` or `unique:`"
             findings.append(Finding(line_of(node, parsed), message, "aggregate"))

@@ -15,9 +15,19 @@ class Reason(StrEnum):
     FORCED = "forced"
     DEFINITION = "the definition changed"
     SOURCE = "the source changed"
+    CONTRACT = "it was loaded under an older contract"
     TARGET = "the target was changed by someone else"
     TARGET_GONE = "the target is gone"
     LOG_TRUNCATED = "the target's log no longer reaches back to the receipt"
+
+
+STALE: dict[str, frozenset[Reason]] = {
+    "source": frozenset({Reason.SOURCE}),
+    "definition": frozenset({Reason.DEFINITION}),
+    "contract": frozenset({Reason.CONTRACT}),
+    "target": frozenset({Reason.TARGET, Reason.TARGET_GONE, Reason.LOG_TRUNCATED}),
+}
+"""What a loaded window can differ in from its receipt, by the word for it on the command line."""
 
 
 def why_due(
@@ -28,33 +38,49 @@ def why_due(
     target_exists: bool,
     commits: Sequence[TargetCommit] | None,
     keyed: bool = False,
+    contract: str | None = None,
     table_id: str | None = None,
-) -> Reason | None:
-    """None where everything is as the receipt says: then a run would change nothing.
+) -> list[Reason]:
+    """Every reason, the weightiest first; none where everything is as the receipt says: a run would change nothing.
 
     `commits` are the target's commits from the receipt's own on; None if its log does not reach back that far.
     `keyed`: other windows of the task may change rows that this one wrote, as they should.
+    `contract` is the one that holds now, where one that is not the receipt's counts.
     """
     if receipt is None:
-        return Reason.NEVER_LOADED
+        return [Reason.NEVER_LOADED]
+    reasons: list[Reason] = []
     if receipt.definition != definition:
-        return Reason.DEFINITION
+        reasons.append(Reason.DEFINITION)
     if receipt.fingerprint != fingerprint:
-        return Reason.SOURCE
+        reasons.append(Reason.SOURCE)
+    if contract is not None and receipt.contract not in (None, contract):
+        reasons.append(Reason.CONTRACT)
     if not target_exists:
-        return Reason.TARGET_GONE
-    if commits is None:
-        return Reason.LOG_TRUNCATED
+        reasons.append(Reason.TARGET_GONE)
+    elif is_another_table(receipt, table_id):
+        reasons.append(Reason.TARGET)
+    elif commits is None:
+        reasons.append(Reason.LOG_TRUNCATED)
+    elif _was_changed(receipt, commits, keyed=keyed):
+        reasons.append(Reason.TARGET)
+    return reasons
+
+
+def is_another_table(receipt: Receipt, table_id: str | None) -> bool:
+    """True if the table was dropped and made again since the receipt."""
+    return None not in (receipt.table_id, table_id) and receipt.table_id != table_id
+
+
+def _was_changed(receipt: Receipt, commits: Sequence[TargetCommit], *, keyed: bool) -> bool:
     # A table that was dropped and made again counts its versions anew: the receipt's commit must be there itself.
     own, *later = commits or (None,)
-    if receipt.wrote and (own is None or own.stamp is None or own.stamp.run_id != receipt.run_id):
-        return Reason.TARGET
+    if own is None:
+        return True
     # A run that had nothing to write left no commit, only the table in which it found its rows.
-    if not receipt.wrote and (own is None or receipt.table_id != table_id):
-        return Reason.TARGET
-    if any(_touches(commit, receipt, keyed=keyed) for commit in later):
-        return Reason.TARGET
-    return None
+    if receipt.wrote and (own.stamp is None or own.stamp.run_id != receipt.run_id):
+        return True
+    return any(_touches(commit, receipt, keyed=keyed) for commit in later)
 
 
 def _touches(commit: TargetCommit, receipt: Receipt, *, keyed: bool) -> bool:

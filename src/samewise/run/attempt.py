@@ -15,6 +15,7 @@ from samewise.core.measures import measure_expressions
 from samewise.core.ports import Write
 from samewise.core.records import Answer, Landed, Point, RunRecord, RunStatus, Stamp
 from samewise.core.sql import literal
+from samewise.core.windows import instant_text
 from samewise.plan.drift import contract_id
 from samewise.plan.grid import contiguous_end
 from samewise.plan.protocol import Progress, Step, next_step
@@ -22,6 +23,7 @@ from samewise.plan.spans import WINDOW_COLUMN
 from samewise.run import staging
 from samewise.run.change import check_change
 from samewise.run.events import Listener, Note, StepBegan
+from samewise.run.incremental import loaded_files, reached
 from samewise.run.job import Job
 from samewise.run.keyed import living, look_over, marked, unmarked, write_changes
 from samewise.run.keys import set_null_keys_aside
@@ -32,7 +34,7 @@ from samewise.run.rows import Prepared, check_pins, prepare_rows
 from samewise.run.verify import check_manifest, measure_staged
 from samewise.state import attempts, contracts, epochs, runs
 from samewise.state.attempts import AttemptStatus
-from samewise.state.checkpoint import checkpoint
+from samewise.state.checkpoint import Reach, checkpoint
 from samewise.state.contracts import Contract
 from samewise.state.heartbeat import Heartbeat
 from samewise.state.leases import Lease
@@ -231,19 +233,20 @@ class Attempt:
             epoch=run.epoch,
             era=run.era,
             changes=gathered.changes,
+            watermark=None if (mark := reached(self.job, run)) is None else instant_text(mark),
         )
 
     def _checkpoint(self, landed: Landed) -> None:
         """Receipt, watermark and contract in one transaction, once the target says that the commit is ours."""
-        grid = self.job.grid
         receipt = landed_receipt(self.job, self.run, landed, self._gathered, self.attempt_id)
         self.run = checkpoint(
             self.store,
             self.run,
             receipt,
             self.lease,
-            watermark=None if grid is None else lambda done: contiguous_end(grid, done),
+            watermark=self._reach(),
             contract=self._new_contract(landed),
+            loaded=loaded_files(self.job, self.run),
         )
         self._reached(Point.CHECKPOINTED)
         failpoints.reach(Failpoint.CHECKPOINTED)
@@ -262,6 +265,11 @@ class Attempt:
         else:
             is_stored = contracts.is_stored(self.store, self.job.pipeline, self.job.task, name)
         return None if is_stored else Contract(name, schema)
+
+    def _reach(self) -> Reach | None:
+        """Where the watermark goes: as far as the windows have landed without a gap, or as far as this run has read."""
+        grid = self.job.grid
+        return reached(self.job, self.run) if grid is None else lambda done: contiguous_end(grid, done)
 
     def _clean_up(self) -> None:
         keep_only(self.job, self.run)

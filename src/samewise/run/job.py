@@ -17,6 +17,7 @@ from samewise.plan.spans import loaded_span, window_span
 from samewise.plan.verdict import Policy
 from samewise.plan.window_text import label
 from samewise.run.dedup import Dedup
+from samewise.run.incremental import NewFiles, Since
 from samewise.run.keys import HashKey
 from samewise.run.transform import PassThrough, Scalar, Transform
 from samewise.run.verify import Rules
@@ -63,6 +64,10 @@ class Job:
     drift: Policy = field(default_factory=Policy)
     """What is done about changes of the source's schema."""
     has_manifest: bool = False
+    incremental: Since | NewFiles | None = None
+    """How a task without windows goes on from where its last run ended."""
+    lookback: int = 0
+    """So many of the newest closed windows are looked at in every run."""
     retries: Retries = Retries()
     dedup: Dedup | None = None
     hash_key: HashKey | None = None
@@ -96,6 +101,11 @@ class Job:
     def replaces_all(self) -> bool:
         """True for `refresh`: every run replaces the whole table."""
         return self.grid is None and self.keyed is None
+
+    @property
+    def has_watermark(self) -> bool:
+        """True where it can be said how far the source has been read."""
+        return self.grid is not None or isinstance(self.incremental, Since)
 
     @property
     def marks_rows(self) -> bool:

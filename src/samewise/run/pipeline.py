@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from samewise.core.errors import Busy, Refused, SamewiseError, Superseded
 from samewise.core.windows import Window
-from samewise.run.events import Listener, WindowBegan, WindowEnded
+from samewise.run.events import Listener, Note, WindowBegan, WindowEnded
+from samewise.run.job import Job
 from samewise.run.results import RunResult, WindowResult
-from samewise.run.schedule import Graph, schedule_work
+from samewise.run.schedule import Graph, in_order, schedule_work
+from samewise.run.stale import Sourceless, find_stale
 from samewise.run.window import Options, run_window
 from samewise.state import watermarks
 from samewise.state.store import Store
@@ -23,8 +25,26 @@ def run_pipeline(
     emit: Listener,
 ) -> RunResult:
     """Run what is due, or the windows that are asked for. A window that is refused or busy does not stop the others."""
-    before = _watermark(graph, store)
     work = schedule_work(graph, windows, store, now=store.now())
+    return _run(graph, work, store, options, emit)
+
+
+def run_stale(graph: Graph, kinds: Collection[str], store: Store, options: Options, emit: Listener) -> RunResult:
+    """Run the loaded windows that differ from their receipts, and the same windows of what depends on them."""
+    found = find_stale(graph, store, kinds)
+    wanted: dict[str, list[Window]] = {job.task: [] for job in graph.jobs}
+    for one in found:
+        name = f"{one.job.name} {one.job.label(one.window)}"
+        if isinstance(one, Sourceless):
+            emit(Note(f"{name}: left as it is: {one.error.message}"))
+        else:
+            emit(Note(f"{name}: {'; '.join(one.reasons)}"))
+            wanted[one.job.task].append(one.window)
+    return _run(graph, in_order(graph, wanted), store, options, emit)
+
+
+def _run(graph: Graph, work: Sequence[tuple[Job, Window]], store: Store, options: Options, emit: Listener) -> RunResult:
+    before = _watermark(graph, store)
     results: list[WindowResult] = []
     blocked: set[tuple[str, Window]] = set()
     for number, (job, window) in enumerate(work, start=1):
@@ -53,6 +73,6 @@ def _concerns_one_window(error: SamewiseError) -> bool:
 
 def _watermark(graph: Graph, store: Store) -> datetime | None:
     """How far the whole pipeline has come: as far as the task that has come least far."""
-    marks = [watermarks.current(store, job.pipeline, job.task) for job in graph.jobs if not job.replaces_all]
+    marks = [watermarks.current(store, job.pipeline, job.task) for job in graph.jobs if job.has_watermark]
     known = [mark for mark in marks if mark is not None]
     return min(known) if known and len(known) == len(marks) else None

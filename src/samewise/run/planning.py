@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from samewise.core.errors import ConfigError
+from samewise.core.errors import ConfigError, Refused
 from samewise.core.ids import new_run_id
 from samewise.core.ownership import check_owner
 from samewise.core.ports import Head
@@ -15,8 +15,9 @@ from samewise.core.sql import Span
 from samewise.core.windows import Window
 from samewise.plan.protocol import Step, planned_steps
 from samewise.plan.unchanged import Reason, why_due
+from samewise.run.incremental import goes_on, pin_next
 from samewise.run.job import Job
-from samewise.state import receipts, runs
+from samewise.state import contracts, receipts, runs
 from samewise.state.store import Store
 
 
@@ -42,24 +43,39 @@ class Plan:
     span: Span | None
     """The predicate of the write; None where the whole table is replaced, or its type is not known yet."""
     steps: list[Step]
+    now: datetime
+    """The store's clock before anything was pinned: whatever lands later, this plan may not have seen."""
+    stale: Sequence[Reason] = ()
+    """Everything in which the window differs from its receipt."""
+    mark: datetime | None = None
+    """The watermark that an incremental run goes on from."""
+    next_mark: datetime | None = None
+    """And the one that it would leave."""
+    notes: Sequence[str] = ()
 
 
-def pin(job: Job, window: Window) -> Inputs:
-    """Fix what this window reads. Raises `Refused` where there is nothing that can be read."""
-    tables = {name: source.pin(window) for name, source in job.inputs.items()}
-    return Inputs(job.source.pin(window), tables)
+def make_plan(job: Job, window: Window, store: Store | None, *, force: bool, stale: bool = False) -> Plan:
+    """Plan a run of one window. Reads names, sizes and logs; writes nothing. No store: nothing has run yet.
 
-
-def make_plan(job: Job, window: Window, store: Store | None, *, force: bool) -> Plan:
-    """Plan a run of one window. Reads names, sizes and logs; writes nothing. No store: nothing has run yet."""
-    inputs = pin(job, window)
+    `stale`: a window that was loaded under an older contract is due as well.
+    """
+    now = datetime.now(UTC) if store is None else store.now()
     receipt = None if store is None else receipts.latest(store, job.pipeline, job.task, window)
     head = job.target.head()
+    tables = {name: source.pin(window) for name, source in job.inputs.items()}
+    going_on = None
+    if job.incremental is not None:
+        going_on = pin_next(job, store, receipt, head, now=now, force=force)
+    inputs = Inputs(job.source.pin(window) if going_on is None else going_on.pins, tables)
     if head is not None:
         check_owner(head.owner, job.owner, job.target.key)
     if store is not None and job.marks_rows:
         _check_grid(job, window, store)
-    reason = Reason.FORCED if force else _reason(job, window, inputs, receipt, head)
+    contract = contracts.current(store, job.pipeline, job.task) if stale and store is not None else None
+    reasons = _reasons(job, window, inputs, receipt, head, None if contract is None else contract.contract_id)
+    if going_on is not None and going_on.nothing:
+        reasons = []
+    reason = Reason.FORCED if force else (reasons[0] if reasons else None)
     known = 0 if store is None else runs.latest_generation(store, job.pipeline, job.task, window)
     record = _record(job, window, inputs, generation=1, base_version=-1 if head is None else head.version)
     return Plan(
@@ -71,22 +87,34 @@ def make_plan(job: Job, window: Window, store: Store | None, *, force: bool) -> 
         base_version=record.base_version,
         span=_likely_span(job, window, head),
         steps=planned_steps(stages=job.stages),
+        now=now,
+        stale=reasons,
+        mark=None if going_on is None else going_on.before,
+        next_mark=None if going_on is None else going_on.after,
+        notes=() if going_on is None else going_on.notes,
     )
 
 
-def new_run(plan: Plan, store: Store, *, forced: bool) -> RunRecord:
+def new_run(plan: Plan, *, forced: bool) -> RunRecord:
     """The run that a plan asks for, with a fresh identity and a frozen clock."""
-    return replace(new_record(plan), run_ts=store.now(), forced=forced)
+    return replace(new_record(plan), forced=forced)
 
 
 def new_record(plan: Plan) -> RunRecord:
-    """The same before anyone has looked at a clock: for who only wants to know."""
-    return _record(plan.job, plan.window, plan.inputs, plan.generation, plan.base_version)
+    """The same for who only wants to know."""
+    record = _record(plan.job, plan.window, plan.inputs, plan.generation, plan.base_version)
+    return replace(record, run_ts=plan.now)
 
 
-def same_plan(run: RunRecord, plan: Plan, *, force: bool) -> bool:
+def can_resume(job: Job, run: RunRecord, store: Store, *, force: bool) -> bool:
     """True if planning again would give the run that is there already, so that it can go on."""
-    fresh = _record(plan.job, plan.window, plan.inputs, run.generation, run.base_version)
+    if job.incremental is not None:
+        return goes_on(job, run, store, force=force)
+    try:
+        plan = make_plan(job, run.window, store, force=force)
+    except Refused:
+        return False
+    fresh = _record(job, run.window, plan.inputs, run.generation, run.base_version)
     unforced = force and not run.forced
     return not unforced and fresh.definition == run.definition and fresh.fingerprint == run.fingerprint
 
@@ -103,7 +131,9 @@ def _check_grid(job: Job, window: Window, store: Store) -> None:
         )
 
 
-def _reason(job: Job, window: Window, inputs: Inputs, receipt: Receipt | None, head: Head | None) -> Reason | None:
+def _reasons(
+    job: Job, window: Window, inputs: Inputs, receipt: Receipt | None, head: Head | None, contract: str | None
+) -> list[Reason]:
     record = _record(job, window, inputs, generation=1, base_version=-1)
     commits = None
     if receipt is not None and head is not None:
@@ -115,6 +145,7 @@ def _reason(job: Job, window: Window, inputs: Inputs, receipt: Receipt | None, h
         target_exists=head is not None,
         commits=commits,
         keyed=job.keyed is not None,
+        contract=contract,
         table_id=None if head is None else head.table_id,
     )
 

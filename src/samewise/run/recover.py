@@ -9,14 +9,18 @@ from datetime import datetime
 from samewise.core.ids import app_id, stable_hash
 from samewise.core.measures import Measures
 from samewise.core.ownership import check_owner, was_lost
+from samewise.core.ports import Head
 from samewise.core.records import Pins, Point, Receipt, RunRecord, RunStatus, Stamp, TargetCommit
 from samewise.core.schema import Schema
-from samewise.core.windows import FULL, Window
+from samewise.core.windows import FULL, Window, parse_instant
 from samewise.plan.grid import contiguous_end, due_windows
 from samewise.run.events import Listener, Note
+from samewise.run.incremental import Since
 from samewise.run.job import Job
-from samewise.state import contracts, epochs, receipts, restore
+from samewise.state import contracts, epochs, receipts, restore, runs, watermarks
 from samewise.state.store import Store
+
+_RECOVERED = "recovered from the target"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +52,9 @@ def recover(job: Job, store: Store, *, adopt: bool, emit: Listener) -> Recovered
         check_owner(head.owner, job.owner, job.target.key)
     known = job.target.known_commits()
     commits = [c for c in known if _is_ours(c, job)]
-    restored = sum(_restore(job, store, commit, emit) for commit in _newest(commits))
-    lost = _restore_lost(job, store, commits, head.version)
+    generation = runs.latest_generation(store, job.pipeline, job.task, FULL)
+    restored = sum(_restore(job, store, commit, head, emit) for commit in _newest(commits))
+    lost = _restore_lost(job, store, commits, head)
     _restore_contract(job, store, commits)
     if job.keyed is not None:
         _restore_epoch(job, store, commits, log_is_whole=bool(known) and known[0].version == 0)
@@ -57,7 +62,9 @@ def recover(job: Job, store: Store, *, adopt: bool, emit: Listener) -> Recovered
     if job.grid is not None:
         done = receipts.done_windows(store, job.pipeline, job.task, job.target.key)
         mark = contiguous_end(job.grid, done)
-        restore.restore_watermark(store, job.pipeline, job.task, mark, "recovered from the target")
+        restore.restore_watermark(store, job.pipeline, job.task, mark, _RECOVERED)
+    elif isinstance(job.incremental, Since):
+        mark = _restore_mark(job, store, commits, generation)
     if changes_hands:
         # Last: until everything is there again, a run must not be able to start.
         job.target.adopt(job.owner)
@@ -81,9 +88,26 @@ def _newest(commits: Sequence[TargetCommit]) -> list[TargetCommit]:
     return sorted(newest.values(), key=lambda commit: commit.version)
 
 
-def _restore(job: Job, store: Store, commit: TargetCommit, emit: Listener) -> bool:
+def _restore_mark(job: Job, store: Store, commits: Sequence[TargetCommit], known: int) -> datetime | None:
+    """The watermark of the newest commit, also where a person has moved it back, unless the store knows a newer run.
+
+    A run that found nothing to write moved it without a commit: then some rows are read once more.
+    """
+    told = [c.stamp for c in commits if c.stamp is not None and c.stamp.watermark is not None]
+    newest = max(told, key=lambda stamp: stamp.generation, default=None)
+    if newest is not None and newest.watermark is not None:
+        value = parse_instant(newest.watermark)
+        moved_at = watermarks.moves(store, job.pipeline, job.task, limit=1)
+        if newest.generation > known and (not moved_at or moved_at[0].run_id != newest.run_id):
+            restore.restore_moved_watermark(store, job.pipeline, job.task, value, _RECOVERED)
+    return watermarks.current(store, job.pipeline, job.task)
+
+
+def _restore(job: Job, store: Store, commit: TargetCommit, head: Head, emit: Listener) -> bool:
     stamp = commit.stamp
     assert stamp is not None
+    if stamp.kind == "watermark":
+        return False
     record = _record(job, stamp, commit.version)
     if stamp.kind == "burn":
         restore.restore_run(store, record, None)
@@ -106,6 +130,7 @@ def _restore(job: Job, store: Store, commit: TargetCommit, emit: Listener) -> bo
         rows_read=stamp.rows_read,
         recovered=True,
         landed_at=commit.timestamp,
+        table_id=head.table_id,
     )
     return restore.restore_run(store, record, receipt)
 
@@ -120,7 +145,7 @@ def _measures(job: Job, stamp: Stamp, commit: TargetCommit, emit: Listener) -> M
     return job.target.measure(span, commit.version)
 
 
-def _restore_lost(job: Job, store: Store, commits: Sequence[TargetCommit], version: int) -> int:
+def _restore_lost(job: Job, store: Store, commits: Sequence[TargetCommit], head: Head) -> int:
     """Windows whose token is in the target and whose commit is no longer in its log: loaded, never due again."""
     told = {commit.stamp.window for commit in commits if commit.stamp is not None}
     windows = [FULL] if job.grid is None else due_windows(job.grid, told, now=store.now())
@@ -149,14 +174,15 @@ def _restore_lost(job: Job, store: Store, commits: Sequence[TargetCommit], versi
             window=window,
             generation=generation,
             target=job.target.key,
-            target_version=version,
+            target_version=head.version,
+            table_id=head.table_id,
             definition="",
             fingerprint="",
             contract=None,
             measures=None,
             recovered=True,
         )
-        lost += restore.restore_run(store, _record(job, stamp, version), receipt)
+        lost += restore.restore_run(store, _record(job, stamp, head.version), receipt)
     return lost
 
 

@@ -18,7 +18,7 @@ from samewise.run.job import Job
 from samewise.run.keyed import check_keyed
 from samewise.run.keys import with_hash_key
 from samewise.run.observe import observed
-from samewise.run.transform import Context, refuse_clocks
+from samewise.run.transform import Context, check_plan
 from samewise.run.verify import manifest_sums, source_expressions
 from samewise.state import contracts
 from samewise.state.store import Store
@@ -60,7 +60,7 @@ def prepare_rows(job: Job, run: RunRecord, store: Store | None) -> Prepared:
     if job.keyed is not None:
         check_keyed(job, job.keyed, result)
     if not job.passes_through:
-        refuse_clocks(rows, job.spark())
+        check_plan(rows, job.spark(), incremental=job.incremental is not None)
     return Prepared(
         rows=rows,
         span=result_span(job, run.window, result),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from samewise.core.windows import FULL, Window
-from samewise.plan.grid import due_windows
+from samewise.plan.grid import due_windows, newest_windows
 from samewise.run.job import Job
 from samewise.state import receipts, runs
 from samewise.state.store import Store
@@ -26,18 +26,18 @@ class Graph:
 
         Tasks with the one window `full` come first, or last where they depend on tasks with windows.
         """
-        after = {job.task for job in self.jobs if job.replaces_all and self._has_windowed_ancestor(job.task)}
-        yield [job for job in self.jobs if job.replaces_all and job.task not in after], False
-        yield [job for job in self.jobs if not job.replaces_all], True
+        after = {job.task for job in self.jobs if job.grid is None and self._has_windowed_ancestor(job.task)}
+        yield [job for job in self.jobs if job.grid is None and job.task not in after], False
+        yield [job for job in self.jobs if job.grid is not None], True
         yield [job for job in self.jobs if job.task in after], False
 
     def _has_windowed_ancestor(self, task: str) -> bool:
-        windowed = {job.task for job in self.jobs if not job.replaces_all}
+        windowed = {job.task for job in self.jobs if job.grid is not None}
         return any(name in windowed or self._has_windowed_ancestor(name) for name in self.depends_on.get(task, ()))
 
 
 def due(job: Job, store: Store | None, *, now: datetime) -> list[Window]:
-    """Windows to consider for a task: those that are closed and not loaded, and those left unfinished."""
+    """Windows to load for a task: those that are closed and not loaded, and those left unfinished."""
     if job.grid is None:
         return [FULL]
     if store is None:
@@ -53,18 +53,60 @@ def schedule_work(
     graph: Graph, windows: Sequence[Window] | None, store: Store | None, *, now: datetime
 ) -> list[tuple[Job, Window]]:
     """What a run looks at, in order. `windows` are those asked for; None for every due one."""
+    if windows is not None:
+        return in_order(graph, {job.task: [FULL] if job.grid is None else windows for job in graph.jobs})
+    return in_order(graph, {job.task: _looked_at(graph, job, store, now=now) for job in graph.jobs})
+
+
+def in_order(graph: Graph, wanted: Mapping[str, Iterable[Window]]) -> list[tuple[Job, Window]]:
+    """The wanted windows of each task and the same windows of the tasks that depend on it, window by window.
+
+    A task whose window is loaded is looked at again when one that it depends on is: it may read other rows.
+    """
     work: list[tuple[Job, Window]] = []
+    asked = {task: set(windows) for task, windows in wanted.items()}
+    worked: set[str] = set()
     for jobs, by_window in graph.phases():
         if not by_window:
-            work += [(job, FULL) for job in jobs]
+            for job in jobs:
+                if FULL in asked[job.task] or worked.intersection(graph.depends_on.get(job.task, ())):
+                    worked.add(job.task)
+                    work.append((job, FULL))
             continue
-        wanted = {job.task: set(windows if windows is not None else due(job, store, now=now)) for job in jobs}
-        for window in sorted(set().union(*wanted.values())):
-            # A task whose window is loaded is looked at again when one that it depends on is: it may read other rows.
+        for window in sorted(set().union(*(asked[job.task] for job in jobs))):
             looked_at: set[str] = set()
             for job in jobs:
                 upstream = looked_at.intersection(graph.depends_on.get(job.task, ()))
-                if window in wanted[job.task] or upstream:
+                if window in asked[job.task] or upstream:
                     looked_at.add(job.task)
+                    worked.add(job.task)
                     work.append((job, window))
     return work
+
+
+def _looked_at(graph: Graph, job: Job, store: Store | None, *, now: datetime) -> set[Window]:
+    """What is due; the newest windows again, for late rows; and those whose upstream has changed since."""
+    windows = set(due(job, store, now=now))
+    if job.grid is not None:
+        windows.update(newest_windows(job.grid, job.lookback, now=now))
+        if store is not None:
+            windows.update(_overtaken(graph, job, store))
+    return windows
+
+
+def _overtaken(graph: Graph, job: Job, store: Store) -> set[Window]:
+    """Loaded windows for which a task upstream has landed later than they were planned.
+
+    That run was to make them due in the same command, and did not live to do it; or it came from elsewhere.
+    """
+    upstream = [other for other in graph.jobs if other.task in graph.depends_on.get(job.task, ())]
+    windowed = [other for other in upstream if other.grid is not None]
+    if not windowed:
+        return set()
+    planned = receipts.last_planned(store, job.pipeline, job.task, job.target.key)
+    return {
+        window
+        for other in windowed
+        for window, at in receipts.last_changed(store, other.pipeline, other.task, other.target.key).items()
+        if window in planned and at > planned[window]
+    }

@@ -21,6 +21,9 @@ from samewise.storage.failures import Kind, read_failure
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
+_OBSERVED = "CollectMetrics"
+"""The node of Spark's plan that counts the source's rows: what lies above it works on these."""
+
 Scalar: TypeAlias = str | int | float | bool | date
 
 
@@ -123,12 +126,13 @@ class PythonTransform:
         return self._loaded[self.function]
 
 
-def refuse_clocks(rows: DataFrame, spark: SparkSession) -> None:
-    """Raise `TransformFailed` if Spark's own reading of the rows holds a clock or a random function.
+def check_plan(rows: DataFrame, spark: SparkSession, *, incremental: bool) -> None:
+    """Raise `TransformFailed` if Spark's own reading of the rows holds a clock or a random function, or, where
+    the source is only what is new, an aggregate over it.
 
     Reads the plan, not the rows. It sees what the text of a SELECT cannot show: views, Python functions.
     """
-    from samewise.plan.sql_check import nondeterministic_in_plan
+    from samewise.plan.sql_check import aggregates_in_plan, nondeterministic_in_plan, why_no_aggregate
 
     view = "_samewise_result"
     rows.createOrReplaceTempView(view)
@@ -140,6 +144,12 @@ def refuse_clocks(rows: DataFrame, spark: SparkSession) -> None:
             f"the transform calls {', '.join(found)}: a retry would write other rows",
             next_step="use :run_ts (in Python context.run_ts) for the time of the run, :window_start for "
             "the window's, and a hash of business columns instead of a random value",
+        )
+    aggregates = aggregates_in_plan(str(plan[0]), _OBSERVED) if incremental else []
+    if aggregates:
+        raise TransformFailed(
+            f"the transform aggregates ({', '.join(aggregates)}): it {why_no_aggregate()}",
+            next_step="take the aggregate out; or make it a task of its own with replace_window and a schedule",
         )
 
 

@@ -29,10 +29,10 @@ from samewise.core.windows import Window, instant_text
 from samewise.plan.protocol import Course, course
 from samewise.run import staging
 from samewise.run.attempt import Attempt, drop_leftovers
-from samewise.run.events import Listener, WillRetry
+from samewise.run.events import Listener, Note, WillRetry
 from samewise.run.failures import explain
 from samewise.run.job import Job
-from samewise.run.planning import Plan, make_plan, new_run, same_plan
+from samewise.run.planning import Plan, can_resume, make_plan, new_run
 from samewise.run.results import Status, WindowResult
 from samewise.state import attempts, leases, receipts, runs, watermarks
 from samewise.state.attempts import AttemptStatus
@@ -55,6 +55,8 @@ class Options:
     """Wait for another runner of the same window instead of reporting `busy`."""
     accept_change: bool = False
     """Publish also what `expect: change` would refuse."""
+    stale: bool = False
+    """Load again what was loaded under an older contract, too."""
 
 
 def run_window(job: Job, window: Window, store: Store, options: Options, emit: Listener) -> WindowResult:
@@ -70,15 +72,21 @@ def run_window(job: Job, window: Window, store: Store, options: Options, emit: L
 def _run(job: Job, window: Window, store: Store, options: Options, emit: Listener) -> WindowResult:
     if runs.open_run(store, job.pipeline, job.task, window) is None:
         # Without a lease and without Spark: the answer for most windows on most days.
-        plan = make_plan(job, window, store, force=options.force)
+        plan = _plan(job, window, store, options)
+        for text in plan.notes:
+            emit(Note(text))
         if plan.reason is None:
             return _unchanged(job, window, store)
-    with _holding(job, window, store, options) as (lease, heartbeat):
+    with holding(job, window, store, wait=options.wait) as (lease, heartbeat):
         return _Held(job, window, store, options, emit, lease, heartbeat).run()
 
 
+def _plan(job: Job, window: Window, store: Store, options: Options) -> Plan:
+    return make_plan(job, window, store, force=options.force, stale=options.stale)
+
+
 @contextmanager
-def _holding(job: Job, window: Window, store: Store, options: Options) -> Iterator[tuple[Lease, Heartbeat]]:
+def holding(job: Job, window: Window, store: Store, *, wait: bool) -> Iterator[tuple[Lease, Heartbeat]]:
     """Hold the window's lease. Raises `Busy` at once, or waits as long as it takes."""
     holder = Holder.current()
     while True:
@@ -86,7 +94,7 @@ def _holding(job: Job, window: Window, store: Store, options: Options) -> Iterat
             lease = leases.acquire(store, job.target.key, window.key, holder, job.lease_seconds)
             break
         except Busy:
-            if not options.wait:
+            if not wait:
                 raise
             time.sleep(_POLL_SECONDS)
     try:
@@ -114,8 +122,7 @@ class _Held:
             record = runs.open_run(self.store, self.job.pipeline, self.job.task, self.window)
             if record is not None:
                 landed = self._ask(record)
-                plan = self._replan(record, landed)
-                match course(record.point, landed.answer, same_plan=plan is not None):
+                match course(record.point, landed.answer, same_plan=self._can_resume(record, landed)):
                     case Course.RESUME:
                         try:
                             finished = self._attempts(record, "an earlier run was not finished")
@@ -133,10 +140,10 @@ class _Held:
                     case Course.REPLAN:
                         self._close(record, RunStatus.ABANDONED, None)
                         continue
-            plan = make_plan(self.job, self.window, self.store, force=self.options.force)
+            plan = _plan(self.job, self.window, self.store, self.options)
             if plan.reason is None:
                 return finished or _unchanged(self.job, self.window, self.store)
-            record = runs.insert_run(self.store, new_run(plan, self.store, forced=self.options.force), self.lease)
+            record = runs.insert_run(self.store, new_run(plan, forced=self.options.force), self.lease)
             failpoints.reach(Failpoint.PLANNED)
             try:
                 return self._attempts(record, plan.reason.value)
@@ -153,15 +160,11 @@ class _Held:
             return self.job.target.landed(record)
         return Landed(Answer.ABSENT)
 
-    def _replan(self, record: RunRecord, landed: Landed) -> Plan | None:
-        """A plan, if planning again would give this very run; None if the world has moved on since."""
+    def _can_resume(self, record: RunRecord, landed: Landed) -> bool:
+        """False if the world has moved on since this run was planned."""
         if landed.answer is not Answer.ABSENT or record.point in (Point.CHECKPOINTED, Point.DELIVERED):
-            return None
-        try:
-            plan = make_plan(self.job, self.window, self.store, force=self.options.force)
-        except Refused:
-            return None
-        return plan if same_plan(record, plan, force=self.options.force) else None
+            return False
+        return can_resume(self.job, record, self.store, force=self.options.force)
 
     def _attempts(self, record: RunRecord, reason: str) -> WindowResult:
         """Try a run as often as the pipeline says. Raises what the last attempt raised, the run closed accordingly."""

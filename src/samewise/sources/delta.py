@@ -8,12 +8,12 @@ from urllib.parse import unquote
 
 from samewise.core.errors import PinsGone, Refused, SamewiseError
 from samewise.core.ids import stable_hash
-from samewise.core.ports import Spark
+from samewise.core.ports import Bounds, Spark, TimeColumn
 from samewise.core.records import Pins
 from samewise.core.schema import Schema
 from samewise.core.shapes import Fit, Shape
 from samewise.core.sql import Span, quote
-from samewise.core.windows import Window
+from samewise.core.windows import Window, instant_text, parse_instant
 from samewise.sources import fitting
 from samewise.sources.failure_text import failure_text
 from samewise.sources.fitting import fitted, with_casts
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 Answer = TypeVar("Answer")
+
+_SINCE = "delta_since"
 
 _VANISHED = (
     "FAILED_READ_FILE.FILE_NOT_EXIST",
@@ -39,7 +41,8 @@ class DeltaSource:
 
     `span` says which rows belong to a window, given the table's schema; without it every window reads
     the whole table. The fingerprint is that of the files which may hold the window's rows: a commit
-    that touches other files leaves the window as it was.
+    that touches other files leaves the window as it was. `since` finds the column by which an incremental
+    task goes on from where it was.
     """
 
     def __init__(
@@ -49,6 +52,7 @@ class DeltaSource:
         spark: Spark,
         *,
         span: Callable[[Schema, Window], Span | None] | None = None,
+        since: Callable[[Schema], TimeColumn] | None = None,
     ) -> None:
         if (location is None) == (table is None):
             raise ValueError("a Delta source is a location or a catalog table, not both")
@@ -57,6 +61,7 @@ class DeltaSource:
         self._spark = spark
         self._span = span
         self._read: dict[str, list[tuple[DataFrame, Fit]]] = {}
+        self._since = since
 
     @property
     def name(self) -> str:
@@ -65,6 +70,9 @@ class DeltaSource:
 
     def pin(self, window: Window) -> Pins:
         return self._ask(lambda log: self._pins(log, window))
+
+    def pin_since(self, wanted: Bounds, last: Pins | None) -> Pins:
+        return self._ask(lambda log: self._pins_since(log, wanted, last))
 
     def check(self, pins: Pins) -> None:
         self._ask(lambda log: self._check(log, pins))
@@ -79,7 +87,7 @@ class DeltaSource:
         else:
             assert self._location is not None
             rows = reader.format("delta").load(spark_folder(self._location))
-        span = self._span_of(self._schema(pins), window)
+        span = self._span_pinned(pins, window)
         if span is not None:
             rows = rows.where(span.sql)
         if fits is None:
@@ -122,17 +130,57 @@ class DeltaSource:
 
     def _pins(self, log: Log | None, window: Window) -> Pins:
         if log is None:
-            raise Refused(
-                f"there is no Delta table {self.name}",
-                code="no_table",
-                next_step="check the name, or load that table first",
-            )
+            raise self._no_table()
         files = log.files(self._span_of(log.schema, window), log.version)
         return Pins(
             kind="delta",
             fingerprint=stable_hash(["delta", log.table_id, [list(file) for file in files]]),
             summary=f"{self.name} at version {log.version}",
             details={"version": log.version, "table_id": log.table_id},
+        )
+
+    def _pins_since(self, log: Log | None, wanted: Bounds, last: Pins | None) -> Pins:
+        if log is None:
+            raise self._no_table()
+        assert self._since is not None
+        column = self._since(log.schema)
+        bounds = column.fit(wanted)
+        lower = None if bounds.lower is None else instant_text(bounds.lower)
+        upper = instant_text(bounds.upper)
+        if last is not None and self._nothing_new(log, column, bounds, last):
+            fingerprint = last.fingerprint
+        else:
+            fingerprint = stable_hash(["since", lower, upper, _hashed(log, column.span(bounds))])
+        return Pins(
+            kind=_SINCE,
+            fingerprint=fingerprint,
+            summary=f"{self.name} at version {log.version}, from {lower or 'the beginning'} to {upper}",
+            details={
+                "version": log.version,
+                "table_id": log.table_id,
+                "from": lower,
+                "to": upper,
+                "seen": _hashed(log, column.onwards(bounds.lower)),
+            },
+        )
+
+    def _nothing_new(self, log: Log, column: TimeColumn, bounds: Bounds, last: Pins) -> bool:
+        """True if every row within the bounds was there when the last run read them, and was within its bounds."""
+        if last.kind != _SINCE or last.details["table_id"] != log.table_id:
+            return False
+        before = _bounds(last)
+        reaches_back = before.lower is not None and (bounds.lower is None or bounds.lower < before.lower)
+        if reaches_back or log.files(column.onwards(before.upper), log.version):
+            return False
+        if last.details["version"] == log.version:
+            return True
+        return bool(_hashed(log, column.onwards(before.lower)) == last.details["seen"])
+
+    def _no_table(self) -> Refused:
+        return Refused(
+            f"there is no Delta table {self.name}",
+            code="no_table",
+            next_step="check the name, or load that table first",
         )
 
     def _check(self, log: Log | None, pins: Pins) -> None:
@@ -162,6 +210,13 @@ class DeltaSource:
         except VersionGone as error:
             raise _gone(f"{self.name} cannot be read as it was pinned: {error}") from error
 
+    def _span_pinned(self, pins: Pins, window: Window) -> Span | None:
+        schema = self._schema(pins)
+        if pins.kind != _SINCE:
+            return self._span_of(schema, window)
+        assert self._since is not None
+        return self._since(schema).span(_bounds(pins))
+
     def _span_of(self, schema: Schema, window: Window) -> Span | None:
         return None if self._span is None else self._span(schema, window)
 
@@ -178,6 +233,16 @@ class DeltaSource:
 
     def _is_named_in(self, text: str) -> bool:
         return self._table is not None or str(self._location).rstrip("/") in text
+
+
+def _hashed(log: Log, span: Span) -> str:
+    """A hash of the files that may hold rows of the span."""
+    return stable_hash([log.table_id, [list(file) for file in log.files(span, log.version)]])
+
+
+def _bounds(pins: Pins) -> Bounds:
+    lower = pins.details["from"]
+    return Bounds(None if lower is None else parse_instant(lower), parse_instant(pins.details["to"]))
 
 
 def _gone(message: str) -> PinsGone:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from samewise.core.errors import ConfigError, PinsGone, Refused, SamewiseError
 from samewise.core.ids import Json, stable_hash
-from samewise.core.ports import Spark
+from samewise.core.ports import FoundFile, Spark
 from samewise.core.records import Pins
 from samewise.core.schema import Column, Schema
 from samewise.core.shapes import Fit, Shape
 from samewise.core.sql import quote
-from samewise.core.windows import Window
+from samewise.core.windows import FULL, Window
 from samewise.sources import fitting, malformed
 from samewise.sources.csv_header import read_header
 from samewise.sources.file_groups import Group, Grouping, footer_structs
@@ -80,24 +80,23 @@ class FilesSource:
         # A manifest may lie among the files that it speaks of, and match the same glob.
         found = [f for f in storage.list_files(glob) if ours is None or f.path != ours.path]
         if not found:
-            raise Refused(
-                f"no file matches {glob}",
-                code="no_files",
-                next_step=f"put the files there ({glob}), then run the same command again",
-            )
-        for file in found:
-            _check_name(file.path)
+            raise _no_files(glob)
         manifest = None if manifest_path is None else read_manifest(manifest_path)
         if manifest is not None:
             compare_files(manifest, found)
-        listed: list[Json] = [[file.path, file.size_bytes, file.version] for file in found]
-        promised = None if manifest is None else manifest.to_json()
-        return Pins(
-            kind="files",
-            fingerprint=stable_hash(["files", listed, promised]),
-            summary=f"{_files(len(found))}, {_size(sum(file.size_bytes for file in found))}",
-            details={"files": listed, "manifest": promised},
-        )
+        return _pins(found, manifest)
+
+    @property
+    def place(self) -> str:
+        return self._path(FULL)
+
+    def found(self) -> list[FoundFile]:
+        return [FoundFile(file.path, file.size_bytes, file.version) for file in storage.list_files(self.place)]
+
+    def pin_files(self, files: Sequence[FoundFile]) -> Pins:
+        if not files:
+            raise _no_files(self.place)
+        return _pins([FileStat(*file) for file in files], None)
 
     def check(self, pins: Pins) -> None:
         for file in _pinned(pins):
@@ -249,6 +248,27 @@ def _every_column(group: Group) -> str:
 def _check_name(path: str) -> None:
     if ":" in path.rpartition("/")[2]:
         raise malformed.not_readable(path, "Spark cannot read a file with a colon in its name", "rename it")
+
+
+def _no_files(glob: str) -> Refused:
+    return Refused(
+        f"no file matches {glob}",
+        code="no_files",
+        next_step=f"put the files there ({glob}), then run the same command again",
+    )
+
+
+def _pins(found: Sequence[FileStat], manifest: Manifest | None) -> Pins:
+    for file in found:
+        _check_name(file.path)
+    listed: list[Json] = [[file.path, file.size_bytes, file.version] for file in found]
+    promised = None if manifest is None else manifest.to_json()
+    return Pins(
+        kind="files",
+        fingerprint=stable_hash(["files", listed, promised]),
+        summary=f"{_files(len(found))}, {_size(sum(file.size_bytes for file in found))}",
+        details={"files": listed, "manifest": promised},
+    )
 
 
 def _pinned(pins: Pins) -> list[FileStat]:

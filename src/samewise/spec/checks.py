@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from samewise.core.schema import Schema
 from samewise.spec.fields import WINDOW_COLUMN
+from samewise.spec.incremental import check_incremental
 from samewise.spec.key_checks import check_result_columns, check_source_columns, check_strategy, missing_column
 from samewise.spec.paths import path_problem
 from samewise.spec.pipeline import PipelineSpec, TaskSpec
@@ -41,6 +42,7 @@ def check_pipeline(pipeline: PipelineSpec, places: Sequence[int], *, folder: Pat
         yield from _check_templates(pipeline, task, at)
         yield from check_strategy(pipeline, task, at)
         yield from _check_write(pipeline, task, at)
+        yield from check_incremental(task, at)
         declared = _declared(task)
         if declared is not None:
             yield from check_source_columns(task, declared, at)

@@ -327,6 +327,9 @@ class PipelineSpec(Model):
         if isinstance(source, FilesSource) and source.columns is not None:
             # A list: the order of the columns matters, and a JSON object has none.
             body["source"]["schema"] = [[column.name, column.type] for column in source.columns]
+        for key in ("overlap", "lag", "start", "on_changed"):
+            # These say when a row is read, not what becomes of it.
+            body["source"].get("incremental", {}).pop(key, None)
         body["params"] = {name: _tagged(value) for name, value in self.params.items()}
         body["timezone"] = str(self.zone)
         body["every"] = self.schedule.every if self.schedule and task.has_windows else None

@@ -22,7 +22,7 @@ from samewise.spec.fields import (
     one_of,
     wrong,
 )
-from samewise.spec.times import Duration, Moment
+from samewise.spec.times import Duration, Moment, ZoneName
 from samewise.spec.words import closest, shown
 
 SOURCE_TYPES = ("files", "delta")
@@ -135,6 +135,8 @@ class Since(Model):
     """How far behind the source's clock a run reads, for rows whose transaction is still open."""
     start: Moment | None = None
     """Where the first run begins; at the oldest row without it."""
+    timezone: ZoneName | None = None
+    """Whose days a DATE, and whose wall time a TIMESTAMP_NTZ is in; the schedule's, or UTC, without it."""
 
 
 class NewFiles(Model):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
@@ -13,7 +13,8 @@ from sqlalchemy import select, update
 from samewise.core.errors import SamewiseError
 from samewise.core.records import Point, Receipt, RunRecord, RunStatus
 from samewise.core.windows import Window
-from samewise.state import contracts, receipts, watermarks
+from samewise.plan.new_files import Loaded
+from samewise.state import contracts, files, receipts, watermarks
 from samewise.state import tasks as task_rows
 from samewise.state.contracts import Contract
 from samewise.state.engine import now
@@ -33,8 +34,9 @@ def checkpoint(
     *,
     watermark: Reach | None = None,
     contract: Contract | None = None,
+    loaded: Mapping[str, Loaded] | None = None,
 ) -> RunRecord:
-    """Store the receipt, move the watermark, accept the contract, set the point: all or nothing.
+    """Store the receipt, move the watermark, accept the contract, note the files, set the point: all or nothing.
 
     A second call changes nothing. A watermark never moves backwards: one that would is left where it
     is. Raises `LeaseLost` if another attempt took over.
@@ -60,6 +62,7 @@ def checkpoint(
             watermarks.move(connection, run.pipeline, run.task, reached, run_id=run.run_id, reason=reason)
         if contract is not None:
             contracts.put(connection, run.pipeline, run.task, contract, run_id=run.run_id, reason=reason)
+        files.put(connection, run.pipeline, run.task, loaded or {}, run.run_id)
         if point != Point.DELIVERED:
             connection.execute(
                 update(runs)

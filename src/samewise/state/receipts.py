@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, and_, func, select
+from sqlalchemy import ColumnElement, Connection, RowMapping, and_, func, select
 
 from samewise.core.measures import Measures
 from samewise.core.records import Receipt, RunRecord
 from samewise.core.windows import Window
 from samewise.state.engine import insert_new
 from samewise.state.store import Store
-from samewise.state.tables import receipts
+from samewise.state.tables import Instant, receipts, runs
 
 
 def latest(store: Store, pipeline: str, task: str, window: Window) -> Receipt | None:
@@ -118,6 +119,33 @@ def earlier(store: Store, run: RunRecord, *, limit: int) -> list[Receipt]:
         query = select(receipts).join(newest, of_newest).where(mine).order_by(receipts.c.window_start.desc())
     with store.reading() as connection:
         return [_receipt(row) for row in connection.execute(query.limit(limit)).mappings()]
+
+
+def last_changed(store: Store, pipeline: str, task: str, target: str) -> dict[Window, datetime]:
+    """When each window of `target` last got other rows."""
+    query = (
+        select(receipts.c.window_start, receipts.c.window_end, func.max(receipts.c.landed_at, type_=Instant))
+        .where(_of_target(pipeline, task, target), receipts.c.wrote.is_(True))
+        .group_by(receipts.c.window_start, receipts.c.window_end)
+    )
+    with store.reading() as connection:
+        return {Window(start, end): at for start, end, at in connection.execute(query)}
+
+
+def last_planned(store: Store, pipeline: str, task: str, target: str) -> dict[Window, datetime]:
+    """When the newest run of each window that landed in `target` was planned: what came later, it has not read."""
+    query = (
+        select(receipts.c.window_start, receipts.c.window_end, func.max(runs.c.run_ts, type_=Instant))
+        .join(runs, receipts.c.run_id == runs.c.run_id)
+        .where(_of_target(pipeline, task, target))
+        .group_by(receipts.c.window_start, receipts.c.window_end)
+    )
+    with store.reading() as connection:
+        return {Window(start, end): at for start, end, at in connection.execute(query)}
+
+
+def _of_target(pipeline: str, task: str, target: str) -> ColumnElement[bool]:
+    return and_(receipts.c.pipeline == pipeline, receipts.c.task == task, receipts.c.target == target)
 
 
 def insert(connection: Connection, receipt: Receipt) -> bool:

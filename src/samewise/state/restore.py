@@ -41,3 +41,9 @@ def restore_watermark(store: Store, pipeline: str, task: str, value: datetime, r
     """Move the watermark to `value`; False, and nothing changed, if it is there or further already."""
     with store.transaction() as connection:
         return watermarks.move(connection, pipeline, task, value, run_id=None, reason=reason)
+
+
+def restore_moved_watermark(store: Store, pipeline: str, task: str, value: datetime, reason: str) -> bool:
+    """The same, also backwards: for a move by a person that the target remembers and the store does not."""
+    with store.transaction() as connection:
+        return watermarks.put(connection, pipeline, task, value, run_id=None, reason=reason)

@@ -1,4 +1,4 @@
-"""Watermarks: how far an incremental source has been consumed. They only ever move forward."""
+"""Watermarks: how far a source has been consumed. Runs move them forward only; a person may move them anywhere."""
 
 from __future__ import annotations
 
@@ -55,11 +55,41 @@ def move(
     run_id: str | None,
     reason: str,
 ) -> bool:
-    """Move the watermark to `value`; False, and nothing changed, if it is there or further already."""
+    """Move the watermark forward to `value`; False, and nothing changed, if it is there or further already."""
     row = task_rows.lock(connection, pipeline, task)
     if row.watermark is not None and parse_instant(row.watermark) >= value:
         return False
-    number = row.watermark_moves + 1
+    _put(connection, pipeline, task, value, row.watermark_moves + 1, run_id=run_id, reason=reason)
+    return True
+
+
+def put(
+    connection: Connection,
+    pipeline: str,
+    task: str,
+    value: datetime,
+    *,
+    run_id: str | None,
+    reason: str,
+) -> bool:
+    """Set the watermark to `value`, also backwards; False, and nothing changed, if it is there already."""
+    row = task_rows.lock(connection, pipeline, task)
+    if row.watermark is not None and parse_instant(row.watermark) == value:
+        return False
+    _put(connection, pipeline, task, value, row.watermark_moves + 1, run_id=run_id, reason=reason)
+    return True
+
+
+def _put(
+    connection: Connection,
+    pipeline: str,
+    task: str,
+    value: datetime,
+    number: int,
+    *,
+    run_id: str | None,
+    reason: str,
+) -> None:
     text = fixed_text(value)
     connection.execute(update(tasks).where(task_rows.of(pipeline, task)).values(watermark=text, watermark_moves=number))
     connection.execute(
@@ -73,4 +103,3 @@ def move(
             reason=reason,
         )
     )
-    return True

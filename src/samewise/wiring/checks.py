@@ -12,7 +12,7 @@ from samewise.spec.load import Loaded
 from samewise.spec.pipeline import RESERVED_PARAMS, PipelineSpec, TaskSpec
 from samewise.spec.sources import FilesSource
 from samewise.spec.words import listed
-from samewise.wiring.parts import build_grid
+from samewise.wiring.parts import build_grid, since_start
 
 if TYPE_CHECKING:
     from samewise.plan.sql_text import Finding
@@ -34,6 +34,7 @@ def _problems(loaded: Loaded, pipeline: PipelineSpec) -> Iterator[Problem]:
     windowed = {task.name for task in pipeline.tasks if task.has_windows}
     for task in pipeline.tasks:
         yield from _order_problems(loaded, pipeline, task, windowed)
+        yield from _start_problems(loaded, pipeline, task)
         yield from _sql_problems(loaded, pipeline, task)
         yield from _condition_problems(loaded, pipeline, task)
 
@@ -53,6 +54,14 @@ def _order_problems(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, wind
             )
 
 
+def _start_problems(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec) -> Iterator[Problem]:
+    """A local time that the clock skips, or shows twice."""
+    try:
+        since_start(pipeline, task)
+    except ValueError as error:
+        yield _at(loaded, loaded.files[pipeline.name], "start", f"{task.name}.source.incremental.start: {error}")
+
+
 def _ancestors(pipeline: PipelineSpec, task: TaskSpec) -> Iterator[str]:
     for name in task.depends_on:
         yield name
@@ -70,7 +79,7 @@ def _sql_problems(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec) -> Ite
     from samewise.wiring.sql_cache import transform_findings
 
     shown = str(transform.path.relative_to(loaded.root))
-    found = transform_findings(loaded.root, text, {"source", *task.inputs}, known)
+    found = transform_findings(loaded.root, text, {"source", *task.inputs}, known, incremental=task.is_incremental)
     of_keys = _key_findings(loaded.root, text, task)
     # What is wrong with a key is said once, with what it does to the key.
     lines = {finding.line for finding in of_keys}

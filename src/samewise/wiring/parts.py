@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 from samewise.core.errors import ConfigError
 from samewise.core.ids import stable_hash
@@ -17,8 +19,11 @@ from samewise.core.sql import Span
 from samewise.core.windows import Window
 from samewise.plan.change import Change
 from samewise.plan.grid import Grid
+from samewise.plan.local_time import find_zone, parse_bound
+from samewise.plan.since import SinceColumn
 from samewise.plan.spans import window_span
 from samewise.plan.verdict import Policy
+from samewise.run import incremental
 from samewise.run.dedup import Dedup
 from samewise.run.job import Job, Retries
 from samewise.run.keys import HashKey
@@ -90,6 +95,8 @@ def _job(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark, s
         set_aside_without=write.keys if write.is_keyed and write.null_keys == "quarantine" else (),
         drift=_policy(task.source.drift),
         has_manifest=isinstance(task.source, source_specs.FilesSource) and task.source.manifest is not None,
+        incremental=_incremental(loaded, pipeline, task, source),
+        lookback=0 if pipeline.schedule is None else pipeline.schedule.lookback,
         retries=Retries(retries.attempts, retries.backoff.total_seconds(), retries.max_backoff.total_seconds()),
         lease_seconds=loaded.project.lease.total_seconds(),
         redact=loaded.secrets.redact,
@@ -99,7 +106,7 @@ def _job(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark, s
 def _source(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark) -> tuple[Source, Schema | None]:
     spec = task.source
     if isinstance(spec, source_specs.DeltaSource):
-        return _table(loaded, pipeline, spec, spark, spec.window_column, spec.drift.rename), None
+        return _table(loaded, pipeline, spec, spark, spec.window_column, spec.drift.rename, spec.incremental), None
 
     def path_of(text: str, *, is_glob: bool) -> Callable[[Window], str]:
         return lambda window: loaded.path(text, pipeline, window, is_glob=is_glob)
@@ -126,9 +133,24 @@ def _table(
     spark: Spark,
     window_column: str | None,
     renames: Mapping[str, str] | None = None,
+    since_spec: source_specs.Since | None = None,
 ) -> DeltaSource:
     location = loaded.location(ref, pipeline)
     new_names = {old.lower(): new for old, new in (renames or {}).items()}
+
+    def since(schema: Schema) -> SinceColumn:
+        assert since_spec is not None
+        name = since_spec.column
+        if schema.get(name) is None:
+            name = new_names.get(name.lower(), name)
+        try:
+            return SinceColumn.of(schema, name, _since_zone(pipeline, since_spec))
+        except ValueError as error:
+            raise ConfigError(
+                f"source.incremental.column: {error}",
+                kept="nothing was read",
+                next_step="name the column that says when a row of the table was changed",
+            ) from error
 
     def span(schema: Schema, window: Window) -> Span | None:
         if window_column is None or window.is_full:
@@ -144,7 +166,34 @@ def _table(
         except ValueError as error:
             raise ConfigError(f"source.window_column: {error}") from error
 
-    return DeltaSource(location.path, location.table, spark, span=span)
+    return DeltaSource(location.path, location.table, spark, span=span, since=since)
+
+
+def _incremental(
+    loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, source: Source
+) -> incremental.Since | incremental.NewFiles | None:
+    spec = task.source.incremental
+    if isinstance(spec, source_specs.NewFiles):
+        assert isinstance(source, FilesSource)
+        return incremental.NewFiles(source, spec.on_changed, str(loaded.root))
+    if spec is None:
+        return None
+    assert isinstance(source, DeltaSource)
+    start = since_start(pipeline, task)
+    zone = _since_zone(pipeline, spec)
+    return incremental.Since(source, spec.overlap or timedelta(), spec.lag or timedelta(), start, zone)
+
+
+def since_start(pipeline: PipelineSpec, task: TaskSpec) -> datetime | None:
+    """Where the first run of an incremental task begins. Raises ValueError for a local time that is not clear."""
+    spec = task.source.incremental
+    if not isinstance(spec, source_specs.Since) or spec.start is None:
+        return None
+    return parse_bound(spec.start, _since_zone(pipeline, spec))
+
+
+def _since_zone(pipeline: PipelineSpec, spec: source_specs.Since) -> ZoneInfo:
+    return pipeline.zone if spec.timezone is None else find_zone(spec.timezone)
 
 
 def _target(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark) -> Target:

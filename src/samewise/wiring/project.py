@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from samewise.core.errors import Refused, UsageError
 from samewise.core.ports import Spark
 from samewise.core.windows import FULL, Window
+from samewise.plan.unchanged import STALE
 from samewise.plan.window_text import parse_window
 from samewise.run.events import Listener, Note, ignore
 from samewise.run.job import Job
@@ -110,15 +111,18 @@ class Project(AbstractContextManager["Project"]):
         force: bool = False,
         wait: bool = False,
         accept_change: bool = False,
+        stale: str | None = None,
     ) -> RunResult:
         """Run every due window, or those that are asked for: `window`, or all from `start` up to `end`.
 
-        `accept_change` lets one window through that `expect: change` would refuse.
-        Gives a result also where the data was refused; raises only for a wrong request or setting.
+        `accept_change` lets one window through that `expect: change` would refuse. `stale` runs the loaded
+        windows that differ from their receipts: in their `source`, `definition`, `contract` or `target`, or in
+        `any` of these. Gives a result also where the data was refused; raises only for a wrong request or setting.
         """
         spec = self.loaded.pipeline(pipeline)
         windows = self._windows(spec, window, start, end)
-        from samewise.run.pipeline import run_pipeline
+        kinds = _kinds(stale, named=windows is not None, force=force)
+        from samewise.run.pipeline import run_pipeline, run_stale
         from samewise.run.window import Options
 
         if accept_change and window is None and spec.schedule is not None:
@@ -128,7 +132,10 @@ class Project(AbstractContextManager["Project"]):
                 next_step="name it with --window",
             )
         check_writable(self.loaded.warehouse)
-        store, options = self.store, Options(force, wait, accept_change)
+        store = self.store
+        if kinds is not None:
+            return run_stale(self.graph(pipeline), kinds, store, Options(wait=wait, stale=True), self._listen)
+        options = Options(force, wait, accept_change)
         return run_pipeline(self.graph(pipeline), windows, store, options, self._listen)
 
     def plan(
@@ -139,11 +146,15 @@ class Project(AbstractContextManager["Project"]):
         start: str | None = None,
         end: str | None = None,
         force: bool = False,
+        stale: str | None = None,
     ) -> list[Plan | Unplanned]:
         """What `run` would do: the same windows, bounds, predicates and steps. Writes nothing."""
         spec = self.loaded.pipeline(pipeline)
         windows = self._windows(spec, window, start, end)
+        kinds = _kinds(stale, named=windows is not None, force=force)
         store = self.known_store
+        if kinds is not None:
+            return [] if store is None else self._plan_stale(pipeline, kinds, store)
         now = datetime.now(UTC) if store is None else store.now()
         work = schedule_work(self.graph(pipeline), windows, store, now=now)
         return [_plan(job, at, store, force=force) for job, at in work]
@@ -167,6 +178,16 @@ class Project(AbstractContextManager["Project"]):
         now = datetime.now(UTC) if store is None else store.now()
         work = schedule_work(self.graph(pipeline), windows, store, now=now)
         return [diff_window(job, at, store) for job, at in work]
+
+    def _plan_stale(self, pipeline: str, kinds: Collection[str], store: Store) -> list[Plan | Unplanned]:
+        from samewise.run.stale import Sourceless, find_stale
+
+        return [
+            Unplanned(one.job, one.window, one.error)
+            if isinstance(one, Sourceless)
+            else _plan(one.job, one.window, store, force=False, stale=True)
+            for one in find_stale(self.graph(pipeline), store, kinds)
+        ]
 
     def recover(self, pipeline: str, *, adopt: bool = False) -> list[Recovered]:
         """Rebuild the state store from what the pipeline's targets hold. A second call changes nothing."""
@@ -241,9 +262,23 @@ class Project(AbstractContextManager["Project"]):
             raise UsageError(str(error), next_step="a window is 2026-04-25, 2026-04-25T13 or START/END") from error
 
 
-def _plan(job: Job, window: Window, store: Store | None, *, force: bool) -> Plan | Unplanned:
+def _kinds(stale: str | None, *, named: bool, force: bool) -> Collection[str] | None:
+    """What a loaded window is to differ in to be run again; None where that is not the question."""
+    if stale is None:
+        return None
+    if named or force:
+        raise UsageError(
+            "--stale finds its windows itself: it goes without --window, --from, --to and --force",
+            next_step="leave out one or the other",
+        )
+    if stale != "any" and stale not in STALE:
+        raise UsageError(f"there is no kind of stale {stale!r}", next_step=f"write one of {', '.join(STALE)}")
+    return list(STALE) if stale == "any" else [stale]
+
+
+def _plan(job: Job, window: Window, store: Store | None, *, force: bool, stale: bool = False) -> Plan | Unplanned:
     try:
-        return make_plan(job, window, store, force=force)
+        return make_plan(job, window, store, force=force, stale=stale)
     except Refused as error:
         error.redact(job.redact)
         return Unplanned(job, window, error)

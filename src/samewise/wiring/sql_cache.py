@@ -21,13 +21,17 @@ _RULES = 1
 """Raised when the checks change, so that old findings are not believed."""
 
 
-def transform_findings(root: Path, sql: str, tables: set[str], parameters: set[str]) -> Sequence[Finding]:
+def transform_findings(
+    root: Path, sql: str, tables: set[str], parameters: set[str], *, incremental: bool
+) -> Sequence[Finding]:
     """Problems of a transform's SELECT, parameters that nobody binds among them."""
 
     def look() -> list[Finding]:
         from samewise.plan import sql_check
 
         found = sql_check.check_transform(sql, tables=tables)
+        if not found and incremental:
+            found = sql_check.check_incremental(sql)
         if found:
             return found
         unknown = sorted(sql_check.parameters(sql) - parameters)
@@ -36,7 +40,7 @@ def transform_findings(root: Path, sql: str, tables: set[str], parameters: set[s
             for name in unknown
         ]
 
-    return _remembered(root, stable_hash(["transform", sql, sorted(tables), sorted(parameters)]), look)
+    return _remembered(root, stable_hash(["transform", sql, sorted(tables), sorted(parameters), incremental]), look)
 
 
 def key_findings(

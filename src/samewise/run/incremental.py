@@ -1,0 +1,175 @@
+"""Tasks that go on from where the last run ended: by a watermark, or by a ledger of files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+from samewise.core.errors import PinsGone, Refused
+from samewise.core.ports import FolderSource, Head, SinceSource
+from samewise.core.records import Pins, Receipt, RunRecord
+from samewise.core.windows import FULL, instant_text, parse_instant
+from samewise.plan.new_files import Chosen, Loaded, choose_files, ledger_path
+from samewise.plan.since import next_bounds
+from samewise.plan.unchanged import is_another_table
+from samewise.state import files, receipts, runs, watermarks
+from samewise.state.store import Store
+
+if TYPE_CHECKING:
+    from samewise.run.job import Job
+
+_NAMED = 5
+_ALL = "all"
+_NEW = "new"
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """Rows that changed after the watermark, and within the `overlap` before it."""
+
+    source: SinceSource
+    overlap: timedelta
+    lag: timedelta
+    start: datetime | None
+    zone: ZoneInfo
+    """Whose days and wall time the column is in."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewFiles:
+    """Files that no run has loaded yet."""
+
+    source: FolderSource
+    on_changed: str
+    root: str
+    """The project: the ledger names files relative to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """What the next run of an incremental task reads."""
+
+    pins: Pins
+    before: datetime | None = None
+    """The watermark that it goes on from; None where there is none, or where it starts over."""
+    after: datetime | None = None
+    """The watermark once it has landed."""
+    nothing: bool = False
+    """True where there is no new file: no definition and no target makes a run of nothing worth while."""
+    notes: tuple[str, ...] = ()
+
+
+def starts_over(receipt: Receipt | None, head: Head | None) -> bool:
+    """True where the table that was loaded is gone, or another one has taken its place: nothing of it is left."""
+    return receipt is not None and (head is None or is_another_table(receipt, head.table_id))
+
+
+def pin_next(
+    job: Job,
+    store: Store | None,
+    receipt: Receipt | None,
+    head: Head | None,
+    *,
+    now: datetime,
+    force: bool,
+) -> Next:
+    """Fix what the next run reads. Raises `Refused` where a loaded file was overwritten and that is not allowed."""
+    over = starts_over(receipt, head)
+    match job.incremental:
+        case Since() as since:
+            mark = None if store is None else watermarks.current(store, job.pipeline, job.task)
+            bounds = next_bounds(
+                mark, now=now, overlap=since.overlap, lag=since.lag, start=since.start, starts_over=over
+            )
+            run = None if store is None or receipt is None else runs.get(store, receipt.run_id)
+            pins = since.source.pin_since(bounds, None if run is None or over else run.source)
+            before = None if over else mark
+            pins = _based(pins, None if before is None else instant_text(before))
+            return Next(pins, before, parse_instant(pins.details["to"]))
+        case NewFiles() as folder:
+            every = over or force
+            ledger = {} if store is None or every else files.loaded(store, job.pipeline, job.task)
+            may_be_none = bool(ledger) or (receipt is not None and not every)
+            return _next_files(job, folder, ledger, base=_ALL if every else _NEW, may_be_none=may_be_none)
+        case None:
+            raise ValueError(f"{job.name} is not incremental")
+
+
+def goes_on(job: Job, run: RunRecord, store: Store, *, force: bool) -> bool:
+    """True if an unfinished run can be resumed as it was planned: what it reads is there, and it begins where we are.
+
+    A fresh plan would read further. It comes next, when this run has landed.
+    """
+    if run.definition != job.definition or (force and not run.forced):
+        return False
+    receipt = receipts.latest(store, job.pipeline, job.task, FULL)
+    over = starts_over(receipt, job.target.head())
+    if isinstance(job.incremental, Since):
+        mark = watermarks.current(store, job.pipeline, job.task)
+        base = None if over or mark is None else instant_text(mark)
+    else:
+        base = _ALL if over or run.forced else _NEW
+    if "base" not in run.source.details or run.source.details["base"] != base:
+        return False
+    try:
+        job.source.check(run.source)
+        for name, source in job.inputs.items():
+            source.check(run.inputs[name])
+    except (KeyError, PinsGone):
+        return False
+    return True
+
+
+def reached(job: Job, run: RunRecord) -> datetime | None:
+    """Where the watermark stands once this run has landed; None for a task that has none of its own."""
+    return parse_instant(run.source.details["to"]) if isinstance(job.incremental, Since) else None
+
+
+def loaded_files(job: Job, run: RunRecord) -> Mapping[str, Loaded]:
+    """What this run adds to the ledger once it has landed."""
+    if not isinstance(job.incremental, NewFiles):
+        return {}
+    root = job.incremental.root
+    return {ledger_path(path, root): Loaded(size, version) for path, size, version in run.source.details["files"]}
+
+
+def _next_files(job: Job, folder: NewFiles, ledger: Mapping[str, Loaded], *, base: str, may_be_none: bool) -> Next:
+    chosen = choose_files(folder.source.found(), ledger, folder.root)
+    notes: tuple[str, ...] = ()
+    wanted = list(chosen.new)
+    if chosen.changed:
+        match folder.on_changed:
+            case "refuse":
+                raise _overwritten(chosen, folder.root)
+            case "reload":
+                wanted = sorted([*wanted, *chosen.changed])
+            case _:
+                notes = (f"{job.name}: left out, overwritten after they were loaded: {_names(chosen, folder.root)}",)
+    if wanted or not may_be_none:
+        return Next(_based(folder.source.pin_files(wanted), base), notes=notes)
+    nothing = Pins("files", "", "no new file", {"files": [], "manifest": None, "base": base})
+    return Next(nothing, nothing=True, notes=notes)
+
+
+def _based(pins: Pins, base: str | None) -> Pins:
+    return replace(pins, details={**pins.details, "base": base})
+
+
+def _overwritten(chosen: Chosen, root: str) -> Refused:
+    one = len(chosen.changed) == 1
+    return Refused(
+        f"{_names(chosen, root)} {'was' if one else 'were'} loaded, and {'has' if one else 'have'} been "
+        "overwritten since",
+        code="changed_files",
+        next_step="put the old contents back and send the new ones under another name; or write on_changed: reload "
+        "(load such a file again) or ignore under source.incremental",
+    )
+
+
+def _names(chosen: Chosen, root: str) -> str:
+    names = [ledger_path(file.path, root) for file in chosen.changed]
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more

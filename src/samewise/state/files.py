@@ -1,0 +1,47 @@
+"""The ledger of `incremental: new_files`: every file that a task has loaded, as it was then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlalchemy import Connection, bindparam, delete, select
+
+from samewise.plan.new_files import Loaded
+from samewise.state.engine import now
+from samewise.state.store import Store
+from samewise.state.tables import files
+
+
+def loaded(store: Store, pipeline: str, task: str) -> dict[str, Loaded]:
+    """Every file that the task has loaded, by its path."""
+    query = select(files.c.path, files.c.size_bytes, files.c.version).where(
+        files.c.pipeline == pipeline, files.c.task == task
+    )
+    with store.reading() as connection:
+        return {row.path: Loaded(row.size_bytes, row.version) for row in connection.execute(query)}
+
+
+def put(connection: Connection, pipeline: str, task: str, loaded: Mapping[str, Loaded], run_id: str) -> None:
+    """Write down what a run has loaded, in place of what was known about these files. Belongs to the checkpoint."""
+    if not loaded:
+        return
+    at = now(connection)
+    connection.execute(
+        delete(files).where(files.c.pipeline == pipeline, files.c.task == task, files.c.path == bindparam("known")),
+        [{"known": path} for path in loaded],
+    )
+    connection.execute(
+        files.insert(),
+        [
+            {
+                "pipeline": pipeline,
+                "task": task,
+                "path": path,
+                "size_bytes": file.size_bytes,
+                "version": file.version,
+                "run_id": run_id,
+                "loaded_at": at,
+            }
+            for path, file in loaded.items()
+        ],
+    )
