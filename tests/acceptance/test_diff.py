@@ -25,7 +25,8 @@ def test_by_key_it_tells_what_the_run_then_does_and_writes_nothing(shop: Shop, s
 
     told = shop.do("diff", "orders", "--window", NEXT_DAY, "--json").json["windows"][0]
 
-    assert shop.version() == version and not shop.leftovers()
+    assert shop.version() == version
+    assert not shop.leftovers()
     kinds = ("rows_inserted", "rows_updated", "rows_deleted", "rows_unchanged")
     assert [told[kind] for kind in kinds] == [1, 1, 1, 1]
     assert told["examples"]["updated"][0]["order_id"] == 1
@@ -43,7 +44,8 @@ def test_of_a_window_it_counts_equal_rows_as_often_as_they_are_there(shop: Shop,
     assert told.code == 0, told.text
     (line,) = [line for line in told.stdout.splitlines() if line.startswith(DAY + " ")]
     assert line.split() == [DAY, "1", "0", "2", "1"]
-    assert "+ order_id=3" in told.stdout and "- order_id=2" in told.stdout
+    assert "+ order_id=3" in told.stdout
+    assert "- order_id=2" in told.stdout
     assert max(len(line) for line in told.stdout.splitlines()) <= 80
 
 
