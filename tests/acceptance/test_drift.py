@@ -361,9 +361,9 @@ def test_a_run_that_is_finished_late_does_not_bring_back_the_contract_of_its_tim
     with monkeypatch.context() as patched:
         patched.setattr(failpoints, "reach", dies)
         parquet.run(window=NEXT_DAY)
-    put(parquet, spark, f"{ORDER}, 7 AS points", day="2026-04-27")
-    shutil.rmtree(parquet.root / "landing" / DAY)
-    drifting(parquet, added="add")
-    assert parquet.run(window="2026-04-27").code == 0
-    assert parquet.run(window=NEXT_DAY).code == 0
+    put(parquet, spark, f"{ORDER}, 7 AS points", day=NEXT_DAY)
+    assert parquet.do("contract", "orders", "--accept").code == 0
+    answer = parquet.run(window=NEXT_DAY)
+    assert (answer.code, answer.window["generation"]) == (0, 2)
+    assert parquet.rows(spark, "points", "order_date")[0] == (7, date(2026, 4, 26))
     assert "points" in contract_of(parquet)
