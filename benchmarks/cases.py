@@ -42,14 +42,14 @@ class Bench:
     def __init__(self, folder: Path, rows: int) -> None:
         self._folder = folder
         self._rows = rows
-        self._spark = LazySpark(SparkSettings(log_dir=folder / "logs", conf={"spark.driver.memory": "4g"}))()
+        self.spark = LazySpark(SparkSettings(log_dir=folder / "logs", conf={"spark.driver.memory": "4g"}))()
         self._project = folder / "project"
         self._make_orders()
         self._make_project()
 
     def measure(self, rounds: int) -> dict[str, Any]:
         """Seconds and ratios; the first rounds only warm the JVM."""
-        with samewise.open_project(self._project, spark=self._spark) as project:
+        with samewise.open_project(self._project, spark=self.spark) as project:
             cases: dict[str, Callable[[], None]] = {
                 "append": self._append,
                 "dynamic overwrite": self._overwrite,
@@ -79,7 +79,7 @@ class Bench:
 
     def _make_orders(self) -> None:
         # Made from hashes, so that every machine measures the same rows.
-        self._spark.range(0, self._rows, 1, 4).selectExpr(
+        self.spark.range(0, self._rows, 1, 4).selectExpr(
             "id AS order_id",
             "pmod(hash(id), 50000) AS customer_id",
             "CAST(pmod(xxhash64(id, 1), 50000) / 100 AS DECIMAL(12,2)) AS amount",
@@ -99,7 +99,7 @@ class Bench:
         (pipelines / "checked.yaml").write_text(checked, encoding="utf-8")
 
     def _orders(self) -> Any:
-        return self._spark.read.parquet(str(self._project / "landing"))
+        return self.spark.read.parquet(str(self._project / "landing"))
 
     def _append(self) -> None:
         writer = self._orders().write.format("delta").partitionBy("order_date")

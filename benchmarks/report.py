@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from benchmarks.merge import CASES
 
 LETTERS = {
     "append": "a",
@@ -44,9 +47,36 @@ def write_report(page: Path, figures: dict[str, Any]) -> None:
     for row in figures["wanted"]:
         verdict = "met" if row["met"] else "**missed**"
         lines.append(f"| {row['name']} | {row['most']:.2f} | {row['ratio']:.2f} | {verdict} |")
+    lines += _merge_lines(figures["merge"])
     lines += ["", "| command (a process of its own, no Spark) | seconds |", "|---|---|"]
     lines += [f"| `{name}` | {seconds:.2f} |" for name, seconds in figures["commands"].items()]
     page.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _merge_lines(merges: Sequence[dict[str, Any]]) -> list[str]:
+    """A batch of 30,000 rows by key, half of them updates, one in a hundred twice; then the same batch once more."""
+    lines = [
+        "",
+        "## By key",
+        "",
+        "A batch of 30,000 rows into a table: half of them update rows all over it, half are new, one in a hundred",
+        "comes twice. By hand: `dropDuplicates`, then `MERGE … UPDATE SET * … INSERT *`. Then the same batch once more,",
+        "which by hand rewrites every file that holds one of its keys.",
+        "",
+        "| rows in the table | by hand | Samewise | ratio | replayed by hand | replayed by Samewise | ratio |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for merge in sorted(merges, key=lambda merge: int(merge["rows"])):
+        first, second, third, fourth = (merge["medians"][name] for name in CASES)
+        lines.append(
+            f"| {merge['rows']:,} | {first:.2f} s | {second:.2f} s | {second / first:.2f} "
+            f"| {third:.2f} s | {fourth:.2f} s | {fourth / third:.2f} |"
+        )
+    lines += ["", f"| wanted, at {merges[0]['rows']:,} rows | at most | measured | |", "|---|---|---|---|"]
+    for row in merges[0]["wanted"]:
+        verdict = "met" if row["met"] else "**missed**"
+        lines.append(f"| {row['name']} | {row['most']:g} | {row['ratio']:.3g} | {verdict} |")
+    return lines
 
 
 def _setting(figures: dict[str, Any]) -> str:
