@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from samewise.core import failpoints
 from samewise.core.errors import Conflict, MayHaveLanded, Refused, Superseded
@@ -25,7 +25,7 @@ from samewise.run.change import check_change
 from samewise.run.events import Listener, Note, StepBegan
 from samewise.run.incremental import loaded_files, reached
 from samewise.run.job import Job
-from samewise.run.keyed import living, look_over, marked, unmarked, write_changes
+from samewise.run.keyed import living, marked, range_expressions, read_ranges, unmarked, write_changes
 from samewise.run.keys import set_null_keys_aside
 from samewise.run.observe import figures, observed
 from samewise.run.quarantine import keep_only, set_aside
@@ -145,10 +145,12 @@ class Attempt:
         if self.job.keyed is None:
             gathered.measures = measure_staged(staged, self.job.rules, gathered.span)
         else:
-            gathered.measures = measure_staged(unmarked(staged), self.job.rules.of_batch, None)
+            own, ranges = unmarked(staged), dict[str, Any]()
+            further = range_expressions(schema_of(own), self.job.keyed)
+            gathered.measures = measure_staged(own, self.job.rules.of_batch, None, further=further, into=ranges)
             if self.job.rules.of_rows:
                 measure_staged(living(staged), self.job.rules.of_rows, None)
-            gathered.batch = look_over(staged, self.job.keyed, self.run.era or 0)
+            gathered.batch = read_ranges(schema_of(own), self.job.keyed, ranges, self.run.era or 0)
         check_change(self.job, self.run, self.store, gathered.measures, self.emit, accepted=self.accept_change)
         if gathered.reading is None:
             # Nothing came between the source and the staged rows: as many were read.
@@ -206,10 +208,11 @@ class Attempt:
 
     def _changes(self, keyed: Keyed) -> DataFrame:
         """Those of the staged rows that change the target as it is now. Asked again before every try."""
-        assert self._rows is not None and self._gathered.batch is not None
+        gathered = self._gathered
+        assert self._rows is not None and gathered.batch is not None and gathered.measures is not None
         folder = f"{self.job.staging_folder(self.run, self.attempt_id)}/changes"
-        changes = write_changes(self.job, keyed, self._rows, self._gathered.batch, folder)
-        self._gathered.changes = changes.counts
+        changes = write_changes(self.job, keyed, self._rows, gathered.batch, folder, staged_rows=gathered.measures.rows)
+        gathered.changes = changes.counts
         self._nothing_to_write = changes.written == 0
         return changes.rows
 

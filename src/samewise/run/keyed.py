@@ -17,12 +17,14 @@ from samewise.plan.spans import WINDOW_COLUMN
 from samewise.run import staging
 from samewise.run.dedup import newest_per_key
 from samewise.run.job import Job
+from samewise.run.observe import figures, observed
 from samewise.storage.frames import schema_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _EPOCH_START = datetime(1970, 1, 1, tzinfo=UTC)
+_COUNTS = {str(change): f"count_if({quote(CHANGE)} = '{change}')" for change in Change}
 _WHOLE = {"tinyint": "Y", "smallint": "S", "int": "", "bigint": "L"}
 
 
@@ -77,41 +79,49 @@ def living(rows: DataFrame) -> DataFrame:
     return unmarked(there)
 
 
-def look_over(staged: DataFrame, keyed: Keyed, era: int) -> Batch:
-    """Where in a target the keys of the staged rows can lie. One pass over those few columns."""
-    columns = {c.name: c.type for name in keyed.key if (c := schema_of(staged).get(name)) is not None}
-    horizon: dict[str, timedelta] = {}
-    if keyed.horizon is not None:
-        column = schema_of(staged).get(keyed.horizon[0])
-        assert column is not None
-        columns[column.name] = column.type
-        horizon[column.name] = keyed.horizon[1]
-    ranged = {name: type for name, type in columns.items() if _is_ranged(type)}
-    if not ranged:
-        return Batch({}, era=era)
-    found = staged.selectExpr(
-        *[
-            expression
-            for at, (name, type) in enumerate(ranged.items())
-            for expression in (
-                f"min({_plain(name, type)}) AS low{at}",
-                f"max({_plain(name, type)}) AS high{at}",
-                f"count_if({quote(name)} IS NULL) AS nulls{at}",
-            )
-        ]
-    ).first()
-    assert found is not None
+def range_expressions(columns: Schema, keyed: Keyed) -> dict[str, str]:
+    """Aggregates over a batch that say where in a target its keys can lie: what `read_ranges` reads."""
+    expressions: dict[str, str] = {}
+    for at, (name, type) in enumerate(_ranged(columns, keyed).items()):
+        expressions[f"low_{at}"] = f"min({_plain(name, type)})"
+        expressions[f"high_{at}"] = f"max({_plain(name, type)})"
+        expressions[f"nulls_{at}"] = f"count_if({quote(name)} IS NULL)"
+    return expressions
+
+
+def read_ranges(columns: Schema, keyed: Keyed, found: Mapping[str, Any], era: int) -> Batch:
+    """The inverse of `range_expressions`, once they have values."""
+    horizon = {} if keyed.horizon is None else {keyed.horizon[0].lower(): keyed.horizon[1]}
     ranges: dict[str, tuple[str, str]] = {}
     with_nulls: set[str] = set()
-    for at, (name, type) in enumerate(ranged.items()):
-        low, high, nulls = found[f"low{at}"], found[f"high{at}"], found[f"nulls{at}"]
-        if low is None or (name in horizon and nulls):
+    for at, (name, type) in enumerate(_ranged(columns, keyed).items()):
+        low, high, nulls = found[f"low_{at}"], found[f"high_{at}"], found[f"nulls_{at}"]
+        around = horizon.get(name.lower())
+        if low is None or (around is not None and nulls):
             continue  # No range: a key without it may lie anywhere.
-        around = horizon.get(name, timedelta(0))
-        ranges[name] = (_literal(low, type, -around), _literal(high, type, around))
+        shift = around or timedelta(0)
+        ranges[name] = (_literal(low, type, -shift), _literal(high, type, shift))
         if nulls:
             with_nulls.add(name)
     return Batch(ranges, frozenset(with_nulls), era)
+
+
+def look_over(rows: DataFrame, keyed: Keyed, era: int) -> Batch:
+    """The same for rows that nothing else is asked of."""
+    columns = schema_of(rows)
+    expressions = range_expressions(columns, keyed)
+    if not expressions:
+        return Batch({}, era=era)
+    found = rows.selectExpr(*[f"{sql} AS {name}" for name, sql in expressions.items()]).first()
+    assert found is not None
+    return read_ranges(columns, keyed, found.asDict(), era)
+
+
+def _ranged(columns: Schema, keyed: Keyed) -> dict[str, str]:
+    """The columns of the key, and that of the horizon, of which a target's statistics know the range."""
+    names = [*keyed.key, *([] if keyed.horizon is None else [keyed.horizon[0]])]
+    found = {column.name: column.type for name in names if (column := columns.get(name)) is not None}
+    return {name: type for name, type in found.items() if _is_ranged(type)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,18 +136,29 @@ class Changes:
         return sum(self.counts.get(change, 0) for change in WRITTEN)
 
 
-def write_changes(job: Job, keyed: Keyed, staged: DataFrame, batch: Batch, folder: str) -> Changes:
+def write_changes(job: Job, keyed: Keyed, staged: DataFrame, batch: Batch, folder: str, *, staged_rows: int) -> Changes:
     """Compare the staged rows with the target as it is now, and keep those that change it, in `folder`.
 
     A second call replaces what the first one wrote. Raises `Refused` where the target cannot answer.
     """
-    compared = job.target.compare(staged, keyed, batch)
+    if staged_rows == 0:
+        return Changes(staged, {})
+    compared, passing = observed(job.target.compare(staged, keyed, batch), _COUNTS)
     kept = staging.stage(compared, folder)
     rows = kept.read(job.spark(), compared)
-    counts = {str(row[CHANGE]): int(row["n"]) for row in rows.groupBy(CHANGE).agg(_count()).collect()}
-    refuse(keyed, counts, rows)
+    counts = figures(passing)
+    if counts is None or sum(counts[change] for change in Change) != staged_rows:
+        counts = _counted(rows)  # A stage that Spark had to run again is counted twice on the way.
+    found = {str(change): int(counts[change]) for change in Change if counts[change]}
+    refuse(keyed, found, rows)
     written = ", ".join(f"'{change}'" for change in WRITTEN)
-    return Changes(rows.where(f"{CHANGE} IN ({written})").drop(CHANGE), counts)
+    return Changes(rows.where(f"{CHANGE} IN ({written})").drop(CHANGE), found)
+
+
+def _counted(rows: DataFrame) -> dict[str, Any]:
+    found = rows.selectExpr(*[f"{sql} AS {quote(name)}" for name, sql in _COUNTS.items()]).first()
+    assert found is not None
+    return found.asDict()
 
 
 def refuse(keyed: Keyed, counts: Mapping[str, int], rows: DataFrame) -> None:
@@ -175,12 +196,6 @@ def _example(rows: DataFrame, keyed: Keyed, change: Change) -> str:
     shown = ", ".join(f"{literal(name)}, {quote(name)}" for name in keyed.key)
     found = rows.where(f"{CHANGE} = '{change}'").selectExpr(f"to_json(named_struct({shown})) AS example").first()
     return "" if found is None else str(found["example"])
-
-
-def _count() -> Any:
-    from pyspark.sql import functions as f
-
-    return f.expr("count(*)").alias("n")
 
 
 def _is_ranged(type: str) -> bool:

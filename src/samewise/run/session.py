@@ -59,6 +59,7 @@ class LazySpark:
         self._caller = caller
         self._on_start = on_start
         self._sessions: dict[str, SparkSession] = {}
+        self._idle: dict[str, list[SparkSession]] = {}
         self._started_here: list[SparkSession] = []
         self._restore: Callable[[], None] | None = None
 
@@ -88,11 +89,19 @@ class LazySpark:
     def alone_in(self, zone: str) -> Iterator[SparkSession]:
         """The same in `zone`. A Connect session has no siblings: there one statement waits for the other."""
         session = self.session_for(zone)
-        if not is_connect(session):
-            yield _sibling(session, zone)
+        if is_connect(session):
+            with _committing:
+                yield session
             return
-        with _committing:
-            yield session
+        with _starting:
+            # One that another statement has done with: a new one has everything to set up again.
+            idle = self._idle.setdefault(zone, [])
+            lone = idle.pop() if idle else _sibling(session, zone)
+        try:
+            yield lone
+        finally:
+            with _starting:
+                self._idle.setdefault(zone, []).append(lone)
 
     def stop(self) -> None:
         """Stop what was started here, give a borrowed session its conf back. A second call does nothing."""
@@ -104,6 +113,7 @@ class LazySpark:
             while self._started_here:
                 self._started_here.pop().stop()
             self._sessions.clear()
+            self._idle.clear()
 
     def _open(self, zone: str) -> SparkSession:
         settings = self._settings

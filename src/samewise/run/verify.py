@@ -131,12 +131,21 @@ def check_manifest(
     return totals.rows
 
 
-def measure_staged(staged: DataFrame, rules: Rules, span: Span | None) -> Measures:
+def measure_staged(
+    staged: DataFrame,
+    rules: Rules,
+    span: Span | None,
+    *,
+    further: Mapping[str, str] | None = None,
+    into: dict[str, Any] | None = None,
+) -> Measures:
     """Measure the staged rows and check every rule in the same pass. Raises `Refused` for the first broken one.
 
-    Uniqueness needs a shuffle of its own, one for each set of columns.
+    Uniqueness needs a shuffle of its own, one for each set of columns. `further` are aggregates that the caller
+    wants of the same pass; their values go `into` a place of its own.
     """
-    expressions = measure_expressions(schema_of(staged), summed=rules.summed)
+    further = further or {}
+    expressions = {**measure_expressions(schema_of(staged), summed=rules.summed), **further}
     checks = {f"broken_{i}": rule for i, rule in enumerate(rules.conditions)}
     if span is not None:
         checks["outside"] = span.sql
@@ -149,6 +158,9 @@ def measure_staged(staged: DataFrame, rules: Rules, span: Span | None) -> Measur
     found = staged.selectExpr(*[f"{sql} AS {quote(name)}" for name, sql in expressions.items()]).first()
     assert found is not None
     values = found.asDict()
+    taken = {name: values.pop(name) for name in further}
+    if into is not None:
+        into.update(taken)
     broken = {name: int(values.pop(name)) for name in checks}
     known = {column: int(values.pop(f"known_{column}")) for column in rules.summed}
     measures = read_measures(values)

@@ -77,16 +77,12 @@ def _matched(rows: DataFrame, table: DataFrame, keyed: Keyed, batch: Batch) -> D
     near = _near(batch, of=None)
     if near:
         there = there.where(" AND ".join(near))
-    order = order_expression(keyed, own, of="t") if keyed.updates else "true"
-    there = there.alias("t").selectExpr(*keys, f"{order} AS {_THERE}")
-    # Joined with the batch's keys first: the batch is the small side, and only its keys are grouped.
+    # Joined with the batch's keys first: the batch is the small side, and only rows of its keys are hashed and grouped.
     wanted = rows.selectExpr(*keys).alias("b")
     found = there.alias("t").join(wanted, _expr(_condition(keyed, "t", "b")), "inner")
-    return (
-        found.selectExpr("t.*")
-        .groupBy(*keys)
-        .agg(_expr(f"max({_THERE})").alias(_THERE), _expr("count(*)").alias(_COPIES))
-    )
+    order = order_expression(keyed, own, of="t") if keyed.updates else "true"
+    placed = found.selectExpr(*[f"t.{key}" for key in keys], f"{order} AS {_THERE}")
+    return placed.groupBy(*keys).agg(_expr(f"max({_THERE})").alias(_THERE), _expr("count(*)").alias(_COPIES))
 
 
 def _change(keyed: Keyed, columns: Schema, batch: Batch, floor: str | None) -> str:
