@@ -25,6 +25,10 @@ def test_session() -> SparkSession:
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "2",
+        # Most of a tiny query's time goes into writing and compiling code for it. Commands that a test starts as a
+        # process of its own (the docs', the demo's) keep to Spark's defaults.
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.databricks.delta.snapshotPartitions": "2",
         "spark.sql.warehouse.dir": tempfile.mkdtemp(prefix="samewise-warehouse-"),
         "spark.driver.bindAddress": "127.0.0.1",
