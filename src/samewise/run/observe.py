@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -30,7 +31,13 @@ def figures(observation: Observation) -> dict[str, Any] | None:
     not wait, and gives nothing also for rows that went through a view: an empty answer is no answer.
     """
     answer: list[dict[str, Any]] = []
-    asking = threading.Thread(target=lambda: answer.append(observation.get), daemon=True)
+
+    def ask() -> None:
+        # Of a write without a single task, as of an empty span, Spark gives a row that cannot be read.
+        with suppress(Exception):
+            answer.append(observation.get)
+
+    asking = threading.Thread(target=ask, daemon=True)
     asking.start()
     asking.join(_WAIT_SECONDS)
     return dict(answer[0]) if answer and answer[0] else None
