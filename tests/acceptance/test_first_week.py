@@ -37,7 +37,7 @@ PROMISED_WINDOW_KEYS = {
     *("rows_unchanged", "target_version", "error"),
 }
 FURTHER_WINDOW_KEYS = {"reason", "rows_quarantined", "content_hash", "sums"}
-DRY_RUN_KEYS = {"reads", "pins", "inputs", "target", "replaces", "steps"}
+DRY_RUN_KEYS = {"reads", "pins", "inputs", "target", "replaces", "steps", "notes"}
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from samewise.core.keyed import Batch, Keyed
+from samewise.run.keyed import look_over
+from samewise.targets.delta import DeltaTarget
 from tests.support.project import DAY, NEXT_DAY, Answer, Row, Shop
+from tests.support.spark import ReadySpark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -206,3 +210,48 @@ def test_a_lost_state_store_does_not_make_later_loads_lose_against_earlier_ones(
     merged.shop.pipeline(MERGE)
     merged.load(DAY)
     assert {row[2] for row in merged.rows()} == {"new"}
+
+
+def test_a_key_is_looked_for_only_within_the_horizon_and_the_plan_says_what_that_gives_up(
+    shop: Shop, spark: SparkSession
+) -> None:
+    columns = {"order_id": "bigint", "amount": "decimal(12,2)", "status": "string", "day": "date"}
+    horizon = {"column": "day", "within": "2d"}
+    shop.pipeline(
+        {
+            "source.schema": columns,
+            "write": {"strategy": "insert_new", "key": ["order_id"], "dedup_horizon": horizon},
+        }
+    )
+    shop.orders([(1, "1.00", "far", "2026-04-20"), (2, "1.00", "near", "2026-04-24")], day=DAY, columns=tuple(columns))
+    assert shop.run(window=DAY).code == 0
+    rows = [(1, "1.00", "again", "2026-04-26"), (2, "1.00", "again", "2026-04-26")]
+    shop.orders(rows, day=NEXT_DAY, columns=tuple(columns))
+    assert "inserted again" in shop.told("--dry-run", window=NEXT_DAY).stdout
+    assert shop.run(window=NEXT_DAY).window["rows_inserted"] == 1
+    assert shop.rows(spark, "order_id", "status") == [(1, "again"), (1, "far"), (2, "near")]
+
+
+def test_only_files_that_can_hold_the_keys_are_read(merged: Batches, spark: SparkSession) -> None:
+    merged.day(DAY, [(i, "1.00", "new", 1) for i in range(10)])
+    merged.day(NEXT_DAY, [(i, "1.00", "new", 1) for i in range(1000, 1010)])
+    merged.load(DAY)
+    merged.load(NEXT_DAY)
+    target = DeltaTarget(str(merged.shop.root / "warehouse" / "orders"), None, ReadySpark(spark))
+    keyed = Keyed(["order_id"], ["version"])
+    table = spark.read.format("delta").load(str(merged.shop.root / "warehouse" / "orders"))
+    # From Python: Spark would remember a condition, and look for nothing else by itself.
+    rows = spark.createDataFrame(table.where("order_id >= 1005").collect(), table.schema)
+    everywhere = target.compare(rows, keyed, Batch({})).inputFiles()
+    near = target.compare(rows, keyed, look_over(rows, keyed, 0)).inputFiles()
+    assert (len(everywhere), len(near)) == (2, 1)
+
+
+def test_taking_delete_when_away_brings_nothing_back(shop: Shop, spark: SparkSession) -> None:
+    batches = Batches(shop, spark, {**MERGE, **DELETES})
+    batches.day(DAY, [(1, "1.00", "deleted", 5), (2, "1.00", "new", 1)])
+    batches.load(DAY)
+    shop.pipeline(MERGE)
+    batches.day(NEXT_DAY, [(1, "1.00", "old", 4), (2, "2.00", "newer", 2)])
+    batches.load(NEXT_DAY)
+    assert batches.rows() == [(2, "2.00", "newer", 2)]

@@ -122,9 +122,8 @@ def _show_plans(pipeline: str, plans: Sequence[Plan | Unplanned]) -> None:
                 say(f"  note:      {told}")
             say(f"  replaces:  {_predicate(plan)}")
             say(f"  steps:     {', '.join(step.value.replace('_', ' ') for step in plan.steps)}")
-            note = None if plan.job.keyed is None else horizon_note(plan.job.keyed)
-            if note is not None:
-                say(f"  gives up:  {note}")
+            if (given_up := _given_up(plan)) is not None:
+                say(f"  gives up:  {given_up}")
     if any(isinstance(plan, Plan) and plan.span is not None for plan in plans[1:]):
         say("  (the predicate is that of the first window)")
 
@@ -132,6 +131,15 @@ def _show_plans(pipeline: str, plans: Sequence[Plan | Unplanned]) -> None:
 def _name(plan: Plan | Unplanned) -> str:
     label = plan.job.label(plan.window)
     return label if plan.job.task == "load" else f"{plan.job.task} {label}"
+
+
+def _given_up(plan: Plan) -> str | None:
+    return None if plan.job.keyed is None else horizon_note(plan.job.keyed)
+
+
+def _notes(plan: Plan) -> list[str]:
+    given_up = _given_up(plan)
+    return [*plan.notes, *([] if given_up is None else [given_up])]
 
 
 def _predicate(plan: Plan) -> str:
@@ -184,7 +192,7 @@ def _plan_json(plan: Plan | Unplanned) -> dict[str, Any]:
         "target_version": None if plan.base_version < 0 else plan.base_version,
         "replaces": _predicate(plan),
         "steps": [step.value for step in plan.steps],
-        "notes": list(plan.notes),
+        "notes": _notes(plan),
     }
 
 

@@ -44,14 +44,15 @@ WRITTEN = (Change.INSERT, Change.UPDATE, Change.DELETE, Change.TOMBSTONE, Change
 
 @dataclass(frozen=True, slots=True)
 class Keyed:
-    """A strategy that writes by key: `merge`, or, where nothing is updated, `insert_new`."""
+    """A strategy that writes by key: `merge`, or, where nothing is updated, `insert_new`.
+
+    Rows of `merge` carry `EPOCH` and `DELETED_AT`, also where nothing is ever deleted: that may change.
+    """
 
     key: Sequence[str]
     version_by: Sequence[str] = ()
     updates: bool = True
     """False for `insert_new`: a key that is there stays as it is."""
-    deletes: bool = False
-    """True where a row may delete its key; rows then carry `DELETED_AT`."""
     null_safe: bool = False
     """True where a NULL in a key equals a NULL. Otherwise no row of a batch has one."""
     horizon: tuple[str, timedelta] | None = None
@@ -85,9 +86,8 @@ def order_expression(keyed: Keyed, columns: Schema, *, of: str) -> str:
     def value(column: Column) -> str:
         return prefix + quote(column.name)
 
-    deleted = f"({prefix}{quote(DELETED_AT)} IS NOT NULL)" if keyed.deletes else "false"
     return (
         f"named_struct('version', {version_expression(keyed.version_by, of=of)}, "
-        f"'epoch', coalesce({prefix}{quote(EPOCH)}, 0L), 'deleted', {deleted}, "
+        f"'epoch', coalesce({prefix}{quote(EPOCH)}, 0L), 'deleted', ({prefix}{quote(DELETED_AT)} IS NOT NULL), "
         f"'hash', {row_hash_expression(columns, value)})"
     )

@@ -276,7 +276,7 @@ class Attempt:
 
     def _clean_up(self) -> None:
         keep_only(self.job, self.run)
-        if self.job.keyed is not None and self.job.keyed.deletes:
+        if self.job.keyed is not None and self.job.delete_when is not None:
             self._forget(self.job.keyed)
         attempts.end(self.store, self.run, self.lease, self.attempt_id, AttemptStatus.SUCCEEDED)
         drop_leftovers(self.job, self.run, self.store)

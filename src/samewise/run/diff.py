@@ -55,7 +55,10 @@ class Difference:
 
 def diff_window(job: Job, window: Window, store: Store | None) -> Difference:
     """Compare what a run would write with what is there. Raises `Refused` where a run would be, too."""
-    plan = make_plan(job, window, store, force=True)
+    plan = make_plan(job, window, store, force=False)
+    if job.incremental is not None and plan.reason is None:
+        nothing = dict.fromkeys(("inserted", "updated", "deleted", "unchanged"), 0)
+        return Difference(job.task, window, job.label(window), nothing)
     run = replace(new_record(plan), run_ts=datetime.now(UTC) if store is None else store.now())
     prepared = prepare_rows(job, run, store)
     if job.keyed is not None:

@@ -60,10 +60,11 @@ def marked(job: Job, keyed: Keyed, run: RunRecord, rows: DataFrame) -> DataFrame
     order = list(keyed.version_by)
     if keyed.updates:
         assert run.epoch is not None
-        marks.append(f"{run.epoch}L AS {quote(EPOCH)}")
-    if keyed.deletes:
+        deleted_at = "CAST(NULL AS TIMESTAMP)"
+        if job.delete_when is not None:
+            deleted_at = f"IF({job.delete_when}, {literal(run.run_ts)}, NULL)"
+        marks += [f"{run.epoch}L AS {quote(EPOCH)}", f"{deleted_at} AS {quote(DELETED_AT)}"]
         # Of an update and a delete of one version the delete is the newer: NULL is below every instant.
-        marks.append(f"IF({job.delete_when}, {literal(run.run_ts)}, NULL) AS {quote(DELETED_AT)}")
         order.append(DELETED_AT)
     return newest_per_key(rows.selectExpr("*", *marks), keyed.key, order, schema, spare_nulls=not keyed.null_safe)
 

@@ -39,10 +39,14 @@ def merge_statement(reference: str, view: str, columns: Schema, keyed: Keyed, ba
     on = [_condition(keyed, "t", "b"), *_near(batch, of="t")]
     own = content(columns)
     statement = f"MERGE INTO {reference} AS t USING {view} AS b ON {' AND '.join(on)}"
+    # By name: a table may have bookkeeping of a strategy that it was written by before.
+    names = [quote(column.name) for column in columns]
     if keyed.updates:
         condition = newer(order_expression(keyed, own, of="b"), order_expression(keyed, own, of="t"))
-        statement += f" WHEN MATCHED AND {condition} THEN UPDATE SET *"
-    return statement + " WHEN NOT MATCHED THEN INSERT *"
+        sets = ", ".join(f"t.{name} = b.{name}" for name in names)
+        statement += f" WHEN MATCHED AND {condition} THEN UPDATE SET {sets}"
+    values = ", ".join(f"b.{name}" for name in names)
+    return f"{statement} WHEN NOT MATCHED THEN INSERT ({', '.join(names)}) VALUES ({values})"
 
 
 def version_text(keyed: Keyed, columns: Schema, rows: DataFrame, floor: str | None) -> str | None:
@@ -62,9 +66,7 @@ def with_bookkeeping(table: DataFrame, keyed: Keyed, columns: Schema) -> DataFra
     there = schema_of(table)
     wanted: dict[str, str] = {column.name: column.type for column in columns}
     if keyed.updates:
-        wanted[EPOCH] = "bigint"
-    if keyed.deletes:
-        wanted[DELETED_AT] = "timestamp"
+        wanted |= {EPOCH: "bigint", DELETED_AT: "timestamp"}
     missing = [f"CAST(NULL AS {type}) AS {quote(name)}" for name, type in wanted.items() if there.get(name) is None]
     return table.selectExpr("*", *missing) if missing else table
 
@@ -90,7 +92,7 @@ def _change(keyed: Keyed, columns: Schema, batch: Batch, floor: str | None) -> s
     same = (
         f"({here}).version <=> {there}.version AND ({here}).deleted = {there}.deleted AND ({here}).hash = {there}.hash"
     )
-    deleted = f"b.{quote(DELETED_AT)} IS NOT NULL" if keyed.deletes else "false"
+    deleted = f"b.{quote(DELETED_AT)} IS NOT NULL"
     expired = "false"
     if floor is not None:
         expired = f"NOT {newer(version_expression(keyed.version_by, of='b'), _floor_struct(keyed, columns, floor))}"
@@ -111,7 +113,7 @@ def _insert_only() -> str:
 
 
 def _absent(keyed: Keyed, alias: str | None) -> str:
-    if not keyed.deletes:
+    if not keyed.updates:
         return f"'{Change.INSERT}'"
     column = quote(DELETED_AT) if alias is None else f"{alias}.{quote(DELETED_AT)}"
     return f"IF({column} IS NOT NULL, '{Change.TOMBSTONE}', '{Change.INSERT}')"

@@ -234,7 +234,6 @@ def _keyed(write: WriteSpec) -> Keyed | None:
         key=write.keys,
         version_by=write.version_by,
         updates=write.strategy == "merge",
-        deletes=write.delete_when is not None,
         null_safe=write.null_keys == "match",
         horizon=None if horizon is None else (horizon.column, horizon.within),
         tombstones=write.tombstones,
