@@ -63,11 +63,11 @@ def test_the_session_that_the_caller_brought_is_as_it_was(shop: Shop, spark: Spa
     mine.conf.set("spark.sql.session.timeZone", "America/New_York")
     mine.conf.set("spark.sql.ansi.enabled", "false")
     mine.range(1).createOrReplaceTempView("source")
-    confs, views = mine.conf.getAll, [table.name for table in mine.catalog.listTables()]
+    confs, views = mine.conf.getAll, mine.sql("SHOW TABLES").collect()
     with open_project(shop.root, spark=mine) as project:
         assert project.run("orders", window=DAY).exit_code == 0
     assert mine.conf.getAll == confs
-    assert [table.name for table in mine.catalog.listTables()] == views
+    assert mine.sql("SHOW TABLES").collect() == views
     assert mine.table("source").columns == ["id"]
     assert mine.range(1).count() == 1, "it is still alive"
 
