@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import Connection, Engine, create_engine, func, inspect, select, text
 
 from samewise.core.errors import ConfigError, Transient
-from samewise.state import engine, migrate
+from samewise.state import engine, epochs, migrate, watermarks
 from samewise.state.store import Store
 from samewise.state.tables import meta, metadata
 from tests.support.postgres import PostgresServer
@@ -94,23 +94,44 @@ def test_a_migration_that_is_missing_is_applied_when_the_store_is_opened(
 ) -> None:
     first = Store.open(state_url)
     first.close()
-    second_step = tmp_path / "0002_more.sql"
-    second_step.write_text("CREATE TABLE samewise_more (a TEXT);\n")
-    steps = {**migrate._migrations(), 2: second_step}
+    after = migrate.newest_level() + 1
+    next_step = tmp_path / f"{after:04}_more.sql"
+    next_step.write_text("CREATE TABLE samewise_more (a TEXT);\n")
+    steps = {**migrate._migrations(), after: next_step}
     monkeypatch.setattr(migrate, "_migrations", lambda: steps)
     with Store.open(state_url) as again, again.reading() as connection:
         assert connection.execute(text("SELECT count(*) FROM samewise_more")).scalar() == 0
-        assert connection.execute(select(meta.c.level)).scalar() == 2
+        assert connection.execute(select(meta.c.level)).scalar() == after
         assert again.store_id == first.store_id
+
+
+def test_a_store_of_the_first_version_keeps_what_it_knows(state_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = migrate._migrations()
+    with monkeypatch.context() as patched:
+        patched.setattr(migrate, "_migrations", lambda: {1: steps[1]})
+        Store.open(state_url).close()
+    direct = create_engine(state_url)
+    with direct.begin() as connection:
+        connection.execute(
+            text(
+                "INSERT INTO samewise_tasks (pipeline, task, watermark, watermark_moves, contracts)"
+                " VALUES ('orders', 'load', '2026-04-25T00:00:00.000000Z', 3, 1)"
+            )
+        )
+    direct.dispose()
+    with Store.open(state_url) as store:
+        assert watermarks.current(store, "orders", "load") == datetime(2026, 4, 25, tzinfo=UTC)
+        assert epochs.current(store, "orders", "load") == (0, 0)
 
 
 def test_a_migration_that_fails_leaves_the_store_as_it_was(
     state_url: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Store.open(state_url).close()
-    broken = tmp_path / "0002_broken.sql"
+    after = migrate.newest_level() + 1
+    broken = tmp_path / f"{after:04}_broken.sql"
     broken.write_text("CREATE TABLE samewise_half (a TEXT);\nCREATE TABLE samewise_half (a TEXT);\n")
-    steps = {**migrate._migrations(), 2: broken}
+    steps = {**migrate._migrations(), after: broken}
     with monkeypatch.context() as patched:
         patched.setattr(migrate, "_migrations", lambda: steps)
         with pytest.raises(Exception, match="samewise_half"):
