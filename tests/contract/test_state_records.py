@@ -522,8 +522,9 @@ def _everything(store: Store, run: RunRecord) -> list[object]:
 def test_a_person_may_move_a_watermark_back_and_the_next_run_forward_again(store: Store) -> None:
     with store.transaction() as connection:
         watermarks.move(connection, "p", "load", NOON, run_id="r1", reason="landed")
-        assert watermarks.put(connection, "p", "load", NOON - timedelta(days=9), run_id=None, reason="late rows")
-        assert not watermarks.put(connection, "p", "load", NOON - timedelta(days=9), run_id=None, reason="again")
+        back = NOON - timedelta(days=9)
+        assert watermarks.move(connection, "p", "load", back, run_id=None, reason="late rows", backwards=True)
+        assert not watermarks.move(connection, "p", "load", back, run_id=None, reason="again", backwards=True)
     assert watermarks.current(store, "p", "load") == NOON - timedelta(days=9)
     with store.transaction() as connection:
         assert watermarks.move(connection, "p", "load", NOON, run_id="r2", reason="landed")

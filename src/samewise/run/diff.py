@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from samewise.core.errors import Refused
 from samewise.core.keyed import CHANGE, Change, Keyed, content
+from samewise.core.keys import has_null
 from samewise.core.records import RunRecord
 from samewise.core.schema import Schema
 from samewise.core.sql import literal, quote
@@ -59,7 +59,7 @@ def diff_window(job: Job, window: Window, store: Store | None) -> Difference:
     if job.incremental is not None and plan.reason is None:
         nothing = dict.fromkeys(("inserted", "updated", "deleted", "unchanged"), 0)
         return Difference(job.task, window, job.label(window), nothing)
-    run = replace(new_record(plan), run_ts=datetime.now(UTC) if store is None else store.now())
+    run = new_record(plan)
     prepared = prepare_rows(job, run, store)
     if job.keyed is not None:
         return _by_key(job, job.keyed, run, prepared, store)
@@ -71,10 +71,9 @@ def _by_key(job: Job, keyed: Keyed, run: RunRecord, prepared: Prepared, store: S
     # As a run that is not forced would see it: a row that is there, at the same version, stays.
     rows = marked(job, keyed, run, prepared.rows)
     if not keyed.null_safe:
-        nulls = " OR ".join(f"{quote(name)} IS NULL" for name in keyed.key)
         if job.set_aside_without:
-            rows = rows.where(f"NOT ({nulls})")
-        elif rows.where(nulls).limit(1).count():
+            rows = rows.where(f"NOT {has_null(keyed.key)}")
+        elif rows.where(has_null(keyed.key)).limit(1).count():
             raise Refused(
                 f"some rows have a NULL in the key ({', '.join(keyed.key)})",
                 code="null_key",

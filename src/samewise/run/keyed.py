@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from samewise.core.errors import ConfigError, Refused, TransformFailed
+from samewise.core.errors import ConfigError, Refused
 from samewise.core.keyed import CHANGE, DELETED_AT, EPOCH, WRITTEN, Batch, Change, Keyed, content
 from samewise.core.records import RunRecord
 from samewise.core.schema import Schema
@@ -17,6 +17,7 @@ from samewise.plan.spans import WINDOW_COLUMN
 from samewise.run import staging
 from samewise.run.dedup import newest_per_key
 from samewise.run.job import Job
+from samewise.run.keys import check_columns
 from samewise.run.observe import figures, observed
 from samewise.storage.frames import schema_of
 
@@ -28,29 +29,19 @@ _COUNTS = {str(change): f"count_if({quote(CHANGE)} = '{change}')" for change in 
 _WHOLE = {"tinyint": "Y", "smallint": "S", "int": "", "bigint": "L"}
 
 
-def check_keyed(job: Job, keyed: Keyed, result: Schema) -> None:
+def check_keyed(keyed: Keyed, result: Schema) -> None:
     """Raise if the result lacks what writing by key needs."""
-    wanted = {"key": keyed.key, "version_by": keyed.version_by}
-    if keyed.horizon is not None:
-        wanted["dedup_horizon"] = [keyed.horizon[0]]
-    for setting, names in wanted.items():
-        for name in names:
-            column = result.get(name)
-            if column is None:
-                raise TransformFailed(
-                    f"the result has no column {name}; it has {', '.join(result.names)}",
-                    next_step=f"select {name} in the transform, or mend write.{setting}",
-                )
-            if column.type.startswith(("map<", "variant")):
-                raise ConfigError(f"write.{setting}: {name} is {column.type}, which cannot be compared")
-    if keyed.horizon is not None:
-        column = result.get(keyed.horizon[0])
-        assert column is not None
-        if column.type not in ("date", "timestamp", "timestamp_ntz"):
-            raise ConfigError(
-                f"write.dedup_horizon: {column.name} is {column.type}",
-                next_step="name a DATE, TIMESTAMP or TIMESTAMP_NTZ column",
-            )
+    check_columns(result, keyed.key, "write.key")
+    check_columns(result, keyed.version_by, "write.version_by")
+    if keyed.horizon is None:
+        return
+    check_columns(result, [keyed.horizon[0]], "write.dedup_horizon")
+    column = result.get(keyed.horizon[0])
+    if column is not None and column.type not in ("date", "timestamp", "timestamp_ntz"):
+        raise ConfigError(
+            f"write.dedup_horizon: {column.name} is {column.type}",
+            next_step="name a DATE, TIMESTAMP or TIMESTAMP_NTZ column",
+        )
 
 
 def marked(job: Job, keyed: Keyed, run: RunRecord, rows: DataFrame) -> DataFrame:

@@ -58,7 +58,7 @@ def prepare_rows(job: Job, run: RunRecord, store: Store | None) -> Prepared:
     check_result(job, result, None if head is None else head.schema)
     check_change_columns(job, result)
     if job.keyed is not None:
-        check_keyed(job, job.keyed, result)
+        check_keyed(job.keyed, result)
     if not job.passes_through:
         check_plan(rows, job.spark(), incremental=job.incremental is not None)
     return Prepared(

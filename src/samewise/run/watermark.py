@@ -51,7 +51,9 @@ def set_watermark(job: Job, store: Store, value: datetime, reason: str) -> bool:
         if unfinished is not None:
             runs.close(store, unfinished, RunStatus.ABANDONED, lease)
         with store.transaction() as connection:
-            return watermarks.put(connection, job.pipeline, job.task, value, run_id=run_id, reason=reason)
+            return watermarks.move(
+                connection, job.pipeline, job.task, value, run_id=run_id, reason=reason, backwards=True
+            )
 
 
 def check_settable(job: Job) -> None:

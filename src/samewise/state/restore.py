@@ -46,4 +46,4 @@ def restore_watermark(store: Store, pipeline: str, task: str, value: datetime, r
 def restore_moved_watermark(store: Store, pipeline: str, task: str, value: datetime, reason: str) -> bool:
     """The same, also backwards: for a move by a person that the target remembers and the store does not."""
     with store.transaction() as connection:
-        return watermarks.put(connection, pipeline, task, value, run_id=None, reason=reason)
+        return watermarks.move(connection, pipeline, task, value, run_id=None, reason=reason, backwards=True)

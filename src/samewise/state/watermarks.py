@@ -54,42 +54,14 @@ def move(
     *,
     run_id: str | None,
     reason: str,
+    backwards: bool = False,
 ) -> bool:
-    """Move the watermark forward to `value`; False, and nothing changed, if it is there or further already."""
+    """Move the watermark to `value`; False, and nothing changed, if it is there, or further and may not go back."""
     row = task_rows.lock(connection, pipeline, task)
-    if row.watermark is not None and parse_instant(row.watermark) >= value:
+    known = None if row.watermark is None else parse_instant(row.watermark)
+    if known is not None and (known == value or (known > value and not backwards)):
         return False
-    _put(connection, pipeline, task, value, row.watermark_moves + 1, run_id=run_id, reason=reason)
-    return True
-
-
-def put(
-    connection: Connection,
-    pipeline: str,
-    task: str,
-    value: datetime,
-    *,
-    run_id: str | None,
-    reason: str,
-) -> bool:
-    """Set the watermark to `value`, also backwards; False, and nothing changed, if it is there already."""
-    row = task_rows.lock(connection, pipeline, task)
-    if row.watermark is not None and parse_instant(row.watermark) == value:
-        return False
-    _put(connection, pipeline, task, value, row.watermark_moves + 1, run_id=run_id, reason=reason)
-    return True
-
-
-def _put(
-    connection: Connection,
-    pipeline: str,
-    task: str,
-    value: datetime,
-    number: int,
-    *,
-    run_id: str | None,
-    reason: str,
-) -> None:
+    number = row.watermark_moves + 1
     text = fixed_text(value)
     connection.execute(update(tasks).where(task_rows.of(pipeline, task)).values(watermark=text, watermark_moves=number))
     connection.execute(
@@ -103,3 +75,4 @@ def _put(
             reason=reason,
         )
     )
+    return True
