@@ -1,0 +1,350 @@
+"""Expressions into values: texts with their holes, and who had a part in what."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from samewise.audit.python.values import (
+    Alt,
+    Const,
+    FrameV,
+    Func,
+    Handle,
+    Instance,
+    Map,
+    Ref,
+    Seq,
+    Str,
+    Value,
+    as_text,
+    hole,
+    is_exact,
+    join,
+    merged,
+    unknown,
+)
+
+if TYPE_CHECKING:
+    from samewise.audit.python.interpreter import Interpreter
+
+
+def evaluate(run: Interpreter, node: ast.expr) -> Value:
+    """The value of an expression, as far as it can be known."""
+    match node:
+        case ast.Constant():
+            if isinstance(node.value, str):
+                return Str(text=node.value, node=node)
+            return Const(value=node.value)
+        case ast.JoinedStr():
+            return _joined(run, node)
+        case ast.Name():
+            found = run.lookup(node.id)
+            return found if found is not None else _free(run, node.id)
+        case ast.Attribute():
+            return _attribute(run, node)
+        case ast.Call():
+            return _call(run, node)
+        case ast.BinOp():
+            return combine(node.op, run.eval(node.left), run.eval(node.right))
+        case ast.List() | ast.Tuple() | ast.Set():
+            items = [run.eval(one) for one in node.elts]
+            tags, asked = merged(items)
+            return Seq(tags, asked, items=items, exact=not any(isinstance(one, ast.Starred) for one in node.elts))
+        case ast.Dict():
+            return _dict(run, node)
+        case ast.Subscript():
+            return _subscript(run, node)
+        case ast.Compare():
+            return _compare(run, node)
+        case ast.BoolOp():
+            values = [run.eval(one) for one in node.values]
+            if isinstance(node.op, ast.Or) and len(values) == 2 and isinstance(values[1], Str):
+                return join(values[0], values[1])
+            return unknown(*values)
+        case ast.UnaryOp():
+            value = run.eval(node.operand)
+            if isinstance(node.op, ast.Invert) and "isin" in value.tags:
+                return Value(value.tags | {"notin"}, value.asked)
+            return Value(value.tags, value.asked, value.name) if not isinstance(value, Const) else _negated(node, value)
+        case ast.IfExp():
+            test = run.eval(node.test)
+            made = join(run.eval(node.body), run.eval(node.orelse))
+            made.asked = made.asked | test.asked
+            return made
+        case ast.Await() | ast.Starred() | ast.YieldFrom():
+            return run.eval(node.value)
+        case ast.Yield():
+            return run.eval(node.value) if node.value is not None else Value()
+        case ast.Lambda():
+            return Func(name="lambda", node=node, env=run.env, qualname="lambda")
+        case ast.NamedExpr():
+            value = run.eval(node.value)
+            run.bind(node.target, value)
+            return value
+        case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
+            return _comprehension(run, node)
+        case ast.DictComp():
+            for generator in node.generators:
+                run.bind(generator.target, unknown(run.eval(generator.iter)))
+            value = run.eval(node.value)
+            return unknown(value)
+        case ast.FormattedValue():
+            return run.eval(node.value)
+        case _:
+            return Value()
+
+
+def _negated(node: ast.UnaryOp, value: Const) -> Value:
+    if isinstance(node.op, ast.Not):
+        return unknown(value)
+    if isinstance(node.op, ast.USub) and isinstance(value.value, int | float):
+        return Const(value=-value.value)
+    return value
+
+
+def _free(run: Interpreter, name: str) -> Value:
+    """A name that nothing has bound: a built-in, a notebook's `spark`, or from a star import."""
+    if name == "spark":
+        return Handle(name="spark", kind="spark")
+    if "pyspark.sql.functions.*" in run.imports and name not in ("print", "len", "open", "str", "int", "range", "list"):
+        return Ref(name=name, dotted=f"pyspark.sql.functions.{name}")
+    return Ref(name=name, dotted=name)
+
+
+def _joined(run: Interpreter, node: ast.JoinedStr) -> Str:
+    parts: list[str] = []
+    values: list[Value] = []
+    exact = True
+    for one in node.values:
+        value = run.eval(one)
+        values.append(value)
+        exact = exact and is_exact(value)
+        parts.append(as_text(value))
+    tags, asked = merged(values)
+    text = "".join(parts)
+    return Str(tags, asked, text=text, exact=exact, node=node)
+
+
+def combine(op: ast.operator, left: Value, right: Value) -> Value:
+    """left + right, left % right, and the rest."""
+    if isinstance(left, Alt) and isinstance(op, ast.Add | ast.Mod):
+        left = next((one for one in left.options if isinstance(one, Str)), left)
+    if isinstance(op, ast.Add) and (isinstance(left, Str) or isinstance(right, Str)):
+        tags, asked = merged((left, right))
+        node = left.node if isinstance(left, Str) and not right.tags and is_exact(right) else None
+        return Str(tags, asked, text=as_text(left) + as_text(right), exact=is_exact(left) and is_exact(right), node=node)
+    if isinstance(op, ast.Mod) and isinstance(left, Str):
+        return _percent(left, right)
+    if isinstance(op, ast.Add) and isinstance(left, Seq) and isinstance(right, Seq):
+        return Seq(*merged((left, right)), items=[*left.items, *right.items], exact=left.exact and right.exact)
+    if isinstance(op, ast.BitOr) and isinstance(left, Map) and isinstance(right, Map):
+        return Map(*merged((left, right)), items={**left.items, **right.items}, exact=left.exact and right.exact)
+    if isinstance(op, ast.Div) and (isinstance(right, Str) or isinstance(left, Str)):
+        return Str(*merged((left, right)), text=f"{as_text(left)}/{as_text(right)}", exact=False)
+    if isinstance(op, ast.RShift | ast.LShift):
+        return right
+    if isinstance(op, ast.BitAnd | ast.BitOr):
+        made = unknown(left, right)
+        return made
+    if isinstance(op, ast.Sub) and "clock" in left.tags and "clock" in right.tags:
+        return Value()  # A duration: how long something took.
+    return unknown(left, right, name=left.name)
+
+
+def _percent(left: Str, right: Value) -> Str:
+    given = right.items if isinstance(right, Seq) else [right]
+    tags, asked = merged((left, right))
+    used = iter(given)
+
+    def fill(match: re.Match[str]) -> str:
+        if match[1] and isinstance(right, Map):
+            value = right.items.get(match[1])
+            return as_text(value) if value is not None else match[0]
+        value = next(used, None)
+        return as_text(value) if value is not None else match[0]
+
+    text = re.sub(r"%(?:\((\w+)\))?[sdrif]", fill, left.text)
+    return Str(tags, asked, text=text, exact=left.exact and all(is_exact(one) for one in given), node=left.node)
+
+
+def formatted(left: Str, args: list[Value], kwargs: dict[str, Value]) -> Str:
+    """str.format"""
+    tags, asked = merged([left, *args, *kwargs.values()])
+    used = iter(args)
+
+    def fill(match: re.Match[str]) -> str:
+        name = match[1]
+        if not name:
+            value = next(used, None)
+        elif name.isdigit():
+            value = args[int(name)] if int(name) < len(args) else None
+        else:
+            value = kwargs.get(name)
+            if value is None:
+                value = Value(name=name)
+        return as_text(value) if value is not None else hole(Value(name=name))
+
+    text = re.sub(r"(?<!\{)\{(\w*)[^{}]*\}(?!\})", fill, left.text).replace("{{", "{").replace("}}", "}")
+    return Str(tags, asked, text=text, exact=False, node=left.node)
+
+
+def _attribute(run: Interpreter, node: ast.Attribute) -> Value:
+    owner = run.eval(node.value)
+    if isinstance(owner, Instance):
+        if node.attr in owner.attrs:
+            return owner.attrs[node.attr]
+        from samewise.audit.python.interpreter import method
+
+        found = method(owner, node.attr)
+        if found is not None:
+            if any(isinstance(d, ast.Name) and d.id in ("property", "cached_property") for d in found.node.decorator_list):  # type: ignore[union-attr]
+                return run.invoke(found, [], {})
+            return found
+        made = Value(name=node.attr)
+        owner.attrs[node.attr] = made
+        return made
+    if isinstance(owner, Ref):
+        special = run.attribute(run, owner, node.attr, node)
+        return special if special is not None else Ref(owner.tags, owner.asked, node.attr, dotted=f"{owner.dotted}.{node.attr}")
+    found_value = run.attribute(run, owner, node.attr, node)
+    if found_value is not None:
+        return found_value
+    made = Value(owner.tags - {"param"}, owner.asked, node.attr)
+    return made
+
+
+def _call(run: Interpreter, node: ast.Call) -> Value:
+    args: list[Value] = []
+    for one in node.args:
+        value = run.eval(one)
+        if isinstance(one, ast.Starred) and isinstance(value, Seq):
+            args.extend(value.items)
+        else:
+            args.append(value)
+    kwargs: dict[str, Value] = {}
+    for keyword in node.keywords:
+        value = run.eval(keyword.value)
+        if keyword.arg is not None:
+            kwargs[keyword.arg] = value
+        elif isinstance(value, Map):
+            kwargs.update(value.items)
+            if not value.exact:
+                kwargs["**"] = value
+        else:
+            kwargs["**"] = value
+    if isinstance(node.func, ast.Attribute):
+        owner = run.eval(node.func.value)
+        if isinstance(owner, Alt):
+            owner = next((one for one in owner.options if type(one) is not Value and not isinstance(one, Const)), owner)
+        if isinstance(owner, Instance):
+            target = _attribute(run, node.func)
+        else:
+            made = run.call(run, node, owner, args, kwargs)
+            if made is not None:
+                return made
+            target = _attribute(run, node.func) if not isinstance(owner, FrameV) else Value()
+    else:
+        target = run.eval(node.func)
+    if isinstance(target, Alt):
+        target = next((one for one in target.options if isinstance(one, Func)), target)
+    made = run.call(run, node, target, args, kwargs) if not isinstance(node.func, ast.Attribute) else None
+    if made is not None:
+        return made
+    from samewise.audit.python.calls import own
+
+    return own(run, node, target, args, kwargs)
+
+
+def _dict(run: Interpreter, node: ast.Dict) -> Map:
+    items: dict[str, Value] = {}
+    exact = True
+    for key, value in zip(node.keys, node.values, strict=True):
+        held = run.eval(value)
+        if key is None:
+            if isinstance(held, Map):
+                items.update(held.items)
+                exact = exact and held.exact
+            else:
+                exact = False
+            continue
+        name = run.eval(key)
+        if isinstance(name, Str):
+            items[name.text] = held
+        else:
+            items[ast.unparse(key)[:60]] = held
+    tags, asked = merged(items.values())
+    return Map(tags, asked, items=items, exact=exact, node=node)
+
+
+def _subscript(run: Interpreter, node: ast.Subscript) -> Value:
+    owner = run.eval(node.value)
+    index = run.eval(node.slice) if not isinstance(node.slice, ast.Slice) else Value()
+    if isinstance(owner, Map) and isinstance(index, Str) and index.text in owner.items:
+        return owner.items[index.text]
+    if isinstance(owner, Seq) and isinstance(index, Const) and isinstance(index.value, int) and owner.exact:
+        if -len(owner.items) <= index.value < len(owner.items):
+            return owner.items[index.value]
+    special = run.attribute(run, owner, "[]", node) if not isinstance(owner, Ref) else None
+    if special is not None:
+        return special
+    if isinstance(owner, Ref) and owner.dotted.endswith("environ"):
+        return Value(name=as_text(index))
+    name = index.text if isinstance(index, Str) else owner.name
+    return unknown(owner, index, name=name)
+
+
+def _compare(run: Interpreter, node: ast.Compare) -> Value:
+    left = run.eval(node.left)
+    rights = [run.eval(one) for one in node.comparators]
+    made = unknown(left, *rights)
+    lower = {"clock"} if _bounds(node, left, rights) else set()
+    tags = (made.tags - {"clock"}) | ({"clock_filter"} if lower else set())
+    if len(rights) == 1 and isinstance(node.ops[0], ast.Eq) and isinstance(rights[0], Const) and rights[0].value == 1:
+        tags |= {"first_of_each"}
+    if any(isinstance(op, ast.In | ast.NotIn) for op in node.ops):
+        tags |= {"exists"} if made.asked else set()
+    if any(isinstance(one, Str) and one.text == "left_only" for one in rights):
+        tags |= {"left_only"}
+    value = Handle(frozenset(tags), made.asked, left.name, kind="test")
+    value.data["column"] = left.data.get("name", "") if isinstance(left, Handle) else left.name
+    return value
+
+
+def _bounds(node: ast.Compare, left: Value, rights: list[Value]) -> bool:
+    """col >= clock, col == clock, clock <= col: a lower bound or an equality."""
+    from samewise.audit.sql.names import is_end
+
+    if len(rights) != 1:
+        return False
+    op, right = node.ops[0], rights[0]
+    if "clock" in right.tags and "clock" not in left.tags:
+        return isinstance(op, ast.Gt | ast.GtE | ast.Eq) and not is_end(_column(left))
+    if "clock" in left.tags and "clock" not in right.tags:
+        return isinstance(op, ast.Lt | ast.LtE | ast.Eq) and not is_end(_column(right))
+    return False
+
+
+def _column(value: Value) -> str:
+    return str(value.data.get("name", "")) if isinstance(value, Handle) else value.name
+
+
+def _comprehension(run: Interpreter, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
+    sources: list[Value] = []
+    outer = dict(run.env)
+    for generator in node.generators:
+        rows = run.eval(generator.iter)
+        sources.append(rows)
+        run.bind(generator.target, unknown(rows))
+        for test in generator.ifs:
+            value = run.eval(test)
+            if value.asked:
+                sources.append(Value(value.tags | {"notin"}, value.asked))
+    run.loop += 1
+    element = run.eval(node.elt)
+    run.loop -= 1
+    run.env.clear()
+    run.env.update(outer)
+    tags, asked = merged([*sources, element])
+    return Seq(tags, asked, items=[element], exact=False)

@@ -1,0 +1,148 @@
+"""A Python file into its flows."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from samewise.audit.facts import Context, Flow, Task
+from samewise.audit.finding import TaskFact
+from samewise.audit.python.attributes import attribute
+from samewise.audit.python.calls import call
+from samewise.audit.python.interpreter import Frame_, Interpreter, TooMuch, method
+from samewise.audit.python.values import ClassV, Func, Instance, Value
+
+INTERESTING = re.compile(
+    rb"execute|\.write|to_sql|insert|INSERT|MERGE|TRUNCATE|DELETE|COPY|\.sql\(|\.post\(|produce|\.send\(|write_|load_table|to_gbq|"
+    rb"Operator\(|foreachBatch|copy_|\.merge\(|to_csv|to_parquet|to_iceberg|\.run\(|bulk_|Disposition"
+)
+"""A file without any of these writes nothing that the audit knows."""
+
+_WEB = re.compile(r"^(flask|django|fastapi|starlette|sanic|tornado|bottle|falcon|pyramid|aiohttp\.web|rest_framework|graphene|strawberry|litestar|quart|streamlit|channels)(\.|$)")
+_PIPELINE = re.compile(r"^(airflow|pyspark|pandas|polars|prefect|dagster|luigi|awsglue|dlt|petl|psycopg2\.extras|awswrangler|snowflake|delta|boto3|csv)(\.|$)")
+
+
+def read_python(tree: ast.Module, file: str, lines: list[str], *, language: str = "python", databricks: bool = False) -> tuple[list[Flow], list[object]]:
+    """Every flow of a module, and what other files should know (tasks, SQL files)."""
+    context = describe(tree, file, lines, language=language, databricks=databricks)
+    if context.test or context.migration:
+        return [], []
+    run = Interpreter(context, call, attribute, Flow(context, name="<module>"))
+    run.calls = [Frame_(run.globals, "<module>")]
+    main = run.flow
+    try:
+        _predefine(run, tree)
+        run.block(tree.body)
+        flows = [main, *_tasks(run), *_roots(run, tree)]
+    except TooMuch:
+        flows = [main]
+    return [*flows, *run.flows], run.emitted
+
+
+def describe(tree: ast.Module, file: str, lines: list[str], *, language: str, databricks: bool) -> Context:
+    """What kind of module this is, by what it imports and defines."""
+    imports: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            imports.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            imports.add(node.module)
+    name = file.rpartition("/")[2]
+    functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+    test = name == "conftest.py" or bool(imports & {"pytest", "unittest", "unittest.mock"}) or (
+        name.startswith("test_") and any(one.startswith("test_") for one in functions)
+    )
+    migration = any(one == "alembic" or one.startswith("django.db.migrations") for one in imports) or (
+        "upgrade" in functions and "downgrade" in functions
+    )
+    classes = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
+    return Context(
+        file=file,
+        language=language,
+        lines=lines,
+        web=any(_WEB.match(one) for one in imports),
+        test=test,
+        migration=migration,
+        pipeline=any(_PIPELINE.match(one) for one in imports),
+        databricks=databricks or any(one.startswith(("databricks", "delta")) for one in imports),
+        client=any(one.endswith(("Client", "API", "Api", "SDK", "Session", "Connector")) for one in classes),
+    )
+
+
+def _predefine(run: Interpreter, tree: ast.Module) -> None:
+    """Functions and classes may be used before the line that defines them."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            run.globals[node.name] = Func(name=node.name, node=node, env=run.globals, qualname=node.name)
+        elif isinstance(node, ast.ClassDef):
+            run.globals[node.name] = ClassV(name=node.name, node=node, env=run.globals)
+
+
+def _tasks(run: Interpreter) -> Iterator[Flow]:
+    """Each task is a run of its own."""
+    done = 0
+    while done < len(run.tasks) and done < 200:
+        task, function, args, kwargs = run.tasks[done]
+        done += 1
+        yield _follow(run, function, task, args, kwargs)
+
+
+def _follow(run: Interpreter, function: Value, task: Task | None, args: list[Value], kwargs: dict[str, Value]) -> Flow:
+    flow = Flow(run.context, name=function.name, task=task, schedule=task.schedule if task is not None else "")
+    outer, run.flow, run.task = run.flow, flow, task
+    run.path, run.guards, run.loop, run.retry = [], [], 0, None
+    try:
+        if isinstance(function, Func):
+            run.invoke(function, args, kwargs)
+    finally:
+        run.flow, run.task = outer, None
+    return flow
+
+
+def _roots(run: Interpreter, tree: ast.Module) -> Iterator[Flow]:
+    """Functions and classes that nothing in this file has called: someone else does."""
+    called = _called_names(tree)
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and id(node) not in run.visited:
+            cls = run.globals.get(node.name)
+            if isinstance(cls, ClassV):
+                yield from _class_roots(run, cls)
+    waiting = [
+        node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and id(node) not in run.visited
+    ]
+    # Those that others call come last: they are mostly followed from there.
+    for node in sorted(waiting, key=lambda one: one.name in called):
+        function = run.globals.get(node.name)
+        if id(node) not in run.visited and isinstance(function, Func):
+            yield _follow(run, function, None, [], {})
+
+
+def _class_roots(run: Interpreter, cls: ClassV) -> Iterator[Flow]:
+    flow = Flow(run.context, name=cls.name)
+    outer, run.flow = run.flow, flow
+    run.path, run.guards, run.loop = [], [], 0
+    instance: Instance = run.instantiate(cls, [], {})
+    run.flow = outer
+    yield flow
+    methods = [one for one in cls.node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+    used = {node.attr for node in ast.walk(cls.node) if isinstance(node, ast.Attribute)}
+    for one in sorted(methods, key=lambda node: node.name in used):
+        if one.name.startswith("__") or id(one) in run.visited:
+            continue
+        bound = method(instance, one.name)
+        if bound is not None:
+            yield _follow(run, bound, None, [], {})
+
+
+def _called_names(tree: ast.Module) -> set[str]:
+    """Those that are called, or handed to someone who will call them."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            parts = [node.func, *node.args, *(keyword.value for keyword in node.keywords)]
+            names.update(part.id for part in parts if isinstance(part, ast.Name))
+    return names
+
+
+__all__ = ["INTERESTING", "TaskFact", "read_python"]
