@@ -89,6 +89,7 @@ class SqlOp(Op):
     tx_sure: bool = True
     raw: str = ""
     """The statement as it stands in the file, holes and all."""
+    conn: object = None
 
 
 @dataclass(eq=False)
@@ -216,6 +217,8 @@ class Flow:
     dialect: str = ""
     conf: dict[str, str] = field(default_factory=dict)
     schedule: str = ""
+    conn: object = None
+    """The connection of whatever came in from elsewhere."""
     clocks: list[tuple[Place, str]] = field(default_factory=list)
     """Places where the clock was asked for something that decides what is loaded."""
     findings: list[Finding] = field(default_factory=list)

@@ -32,7 +32,7 @@ def assigned(run: Interpreter, owner: Value, name: str, value: Value, node: ast.
         owner.attrs[name] = value
         return
     if name in ("autocommit", "isolation_level"):
-        conn = database.conn_of(owner)
+        conn = database.conn_of(run, owner)
         if name == "autocommit":
             conn.autocommit = isinstance(value, Const) and value.value is True
         else:

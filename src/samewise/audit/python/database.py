@@ -66,10 +66,13 @@ _FETCHES = frozenset({"fetchone", "fetchall", "fetchmany", "fetchval", "fetchrow
 _HOOK = re.compile(r"(Postgres|MySql|Snowflake|BigQuery|MsSql|Redshift|RedshiftSQL|Oracle|Jdbc|Sqlite|Odbc|Vertica|Hive\w*|Trino|Presto|Sql|DbApi|ClickHouse|Databricks\w*)Hook$")
 
 
-def conn_of(value: Value) -> Conn:
-    """The connection behind a value; one is made up for what came from elsewhere."""
+def conn_of(run: Interpreter, value: Value) -> Conn:
+    """The connection behind a value. What came from elsewhere, a cursor and its connection, share one."""
     if value.conn is None:
-        value.conn = Conn()
+        if not isinstance(run.flow.conn, Conn):
+            run.flow.conn = Conn()
+        value.conn = run.flow.conn
+        assert isinstance(value.conn, Conn)
     return value.conn
 
 
@@ -80,7 +83,7 @@ def is_write(text: str) -> bool:
 def attribute(run: Interpreter, owner: Value, name: str, node: ast.AST) -> Value | None:
     """`hook.conn`, `session.connection`."""
     if isinstance(owner, Handle) and owner.kind in ("engine", "hook") and name in ("connection", "conn"):
-        return Handle(kind="connection", conn=conn_of(owner))
+        return Handle(kind="connection", conn=conn_of(run, owner))
     return None
 
 
@@ -104,35 +107,35 @@ def call(run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[V
             return made
     match name:
         case "cursor":
-            return Handle(kind="cursor", conn=conn_of(owner))
+            return Handle(kind="cursor", conn=conn_of(run, owner))
         case "commit":
-            conn_of(owner).commit()
+            conn_of(run, owner).commit()
             return Const(value=None)
         case "transaction" | "begin" | "begin_nested" | "atomic" | "begin_transaction":
-            return Handle(kind="transaction", conn=conn_of(owner), data={"gives": owner, "fresh": not conn_of(owner).block})
+            return Handle(kind="transaction", conn=conn_of(run, owner), data={"gives": owner, "fresh": not conn_of(run, owner).block})
         case "set_session" if isinstance(kwargs.get("autocommit"), Const):
-            conn_of(owner).autocommit = kwargs["autocommit"].value is True  # type: ignore[union-attr]
+            conn_of(run, owner).autocommit = kwargs["autocommit"].value is True  # type: ignore[union-attr]
             return Const(value=None)
         case "set_isolation_level":
             first = args[0] if args else None
-            conn_of(owner).autocommit = (isinstance(first, Const) and first.value == 0) or (
+            conn_of(run, owner).autocommit = (isinstance(first, Const) and first.value == 0) or (
                 isinstance(first, Ref) and first.last.endswith("AUTOCOMMIT")
             )
             return Const(value=None)
         case "execution_options" if isinstance(kwargs.get("isolation_level"), Str):
-            conn = conn_of(owner)
+            conn = conn_of(run, owner)
             conn.autocommit = kwargs["isolation_level"].text.upper() == "AUTOCOMMIT"  # type: ignore[union-attr]
             return owner
         case "copy_from" | "copy_to" if name == "copy_from" and len(args) >= 2:
             table = text_of(args[1])
             if table is not None:
-                _made_up(run, node, f"COPY {table} FROM STDIN WITH (FORMAT csv)", conn_of(owner), many=True)
+                _made_up(run, node, f"COPY {table} FROM STDIN WITH (FORMAT csv)", conn_of(run, owner), many=True)
             return Const(value=None)
         case "copy_expert" | "copy" if args or kwargs:
             text = args[0] if args else kwargs.get("sql")
             if isinstance(text, Str) and re.match(r"\s*COPY\b", text.text, re.IGNORECASE):
-                execute(run, node, text, conn_of(owner), via="execute", many=True)
-                return Handle(kind="copy", conn=conn_of(owner))
+                execute(run, node, text, conn_of(run, owner), via="execute", many=True)
+                return Handle(kind="copy", conn=conn_of(run, owner))
     if name in _FETCHES and not isinstance(owner, FrameV):
         if owner.asked or owner.conn is not None:
             return Value(owner.tags, owner.asked, name)
@@ -140,8 +143,9 @@ def call(run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[V
     if name in _EXECUTES or name in _MANY:
         return _executed(run, node, owner, name, args, kwargs)
     if name in ("bulk_insert_mappings", "bulk_save_objects") and args:
-        table = args[0].name.lower() if name == "bulk_insert_mappings" else "the mapped table"
-        _made_up(run, node, f"INSERT INTO {table or 'x'} (id) VALUES (1)", conn_of(owner), many=True)
+        table = args[0].name.lower() if name == "bulk_insert_mappings" else "mapped_table"
+        if "param" not in args[0].tags:
+            _made_up(run, node, f"INSERT INTO {table or 'x'} (id) VALUES (1)", conn_of(run, owner), many=True)
         return Const(value=None)
     if name == "query" and args and isinstance(args[0], Str) and (is_write(args[0].text) or _SELECT.match(args[0].text)):
         conn = owner.conn or Conn("auto", "bigquery" if "bigquery" in owner.name else "")
@@ -183,8 +187,10 @@ def _library(run: Interpreter, node: ast.Call, owner: Ref, name: str, args: list
     if last in _MANY and len(args) >= 2:
         statement = args[1] if not isinstance(args[0], Str) else args[0]
         if isinstance(statement, Str):
-            return _sql(run, node, statement, conn_of(args[0]), via="execute", many=True)
+            return _sql(run, node, statement, conn_of(run, args[0]), via="execute", many=True)
     if last in ("insert", "pg_insert", "upsert") and args and "sqlalchemy" in dotted:
+        if type(args[0]) is Value:
+            return None  # A table that a library is handed: not its business what is written.
         return Handle(kind="insert", data={"table": _table_name(args[0]), "guard": False, "select": False})
     if dotted.endswith(("sqlalchemy.Table", "schema.Table")) and args and isinstance(args[0], Str):
         return Handle(kind="table", name=args[0].text)
@@ -209,7 +215,7 @@ def _construct(run: Interpreter, owner: Handle, name: str, args: list[Value]) ->
 
 
 def _hook(run: Interpreter, node: ast.Call, owner: Handle, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value | None:
-    conn = conn_of(owner)
+    conn = conn_of(run, owner)
     match name:
         case "get_conn" | "get_connection":
             return Handle(kind="connection", conn=Conn(conn.kind, conn.dialect))
@@ -253,7 +259,7 @@ def _hook(run: Interpreter, node: ast.Call, owner: Handle, name: str, args: list
 
 
 def _engine(run: Interpreter, node: ast.Call, owner: Handle, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value | None:
-    conn = conn_of(owner)
+    conn = conn_of(run, owner)
     match name:
         case "begin":
             inner = Conn("alchemy", conn.dialect)
@@ -270,7 +276,7 @@ def _engine(run: Interpreter, node: ast.Call, owner: Handle, name: str, args: li
 
 def _executed(run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value | None:
     first = args[0] if args else kwargs.get("sql") or kwargs.get("statement") or kwargs.get("query") or kwargs.get("operation")
-    conn = conn_of(owner) if not isinstance(owner, Ref) else None
+    conn = conn_of(run, owner) if not isinstance(owner, Ref) else None
     if name in _MANY and isinstance(owner, Ref) and len(args) >= 2:
         return None
     if isinstance(first, Handle) and first.kind == "insert":
@@ -312,6 +318,8 @@ def execute(run: Interpreter, node: ast.AST, text: Str, conn: Conn | None, *, vi
     """Add what a text does to the flow. Gives the tables that it reads."""
     if not is_write(text.text) and not _SELECT.match(text.text):
         return set()
+    if text.node is not None:
+        run.executed.add(id(text.node))
     dialect = (conn.dialect if conn is not None else "") or run.flow.dialect or guess(text.text)
     filled = fill(text.text)
     statements = statements_of(filled, dialect)
@@ -352,6 +360,7 @@ def _add(run: Interpreter, node: ast.AST, text: Str, filled: str, statements: li
         if op.statement.dialect in AUTOCOMMIT:
             op.tx, op.tx_sure = None, True
         op.many = many
+        op.conn = conn
         op.raw = text.text[op.statement.start : op.statement.start + len(op.statement.text)]
         run.add(op)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,8 @@ from samewise.audit.python.values import (
     merged,
     unknown,
 )
+
+_BUILTINS = frozenset(dir(builtins)) | {"dbutils", "display", "task", "dag", "requests", "col", "lit", "expr", "row_number"}
 
 if TYPE_CHECKING:
     from samewise.audit.python.interpreter import Interpreter
@@ -110,7 +113,12 @@ def _free(run: Interpreter, name: str) -> Value:
         return Handle(name="spark", kind="spark")
     if "pyspark.sql.functions.*" in run.imports and name not in ("print", "len", "open", "str", "int", "range", "list"):
         return Ref(name=name, dotted=f"pyspark.sql.functions.{name}")
-    return Ref(name=name, dotted=name)
+    starred = any(one.endswith(".*") for one in run.imports)
+    if name in _BUILTINS or name[:1].isupper() or starred:
+        return Ref(name=name, dotted=name)
+    made = Value(name=name)
+    run.globals[name] = made
+    return made
 
 
 def _joined(run: Interpreter, node: ast.JoinedStr) -> Str:

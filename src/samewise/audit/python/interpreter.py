@@ -70,6 +70,8 @@ class Interpreter:
     imports: set[str] = field(default_factory=set)
     dag_args: dict[str, Value] = field(default_factory=dict)
     emitted: list[object] = field(default_factory=list)
+    executed: set[int] = field(default_factory=set)
+    """Literals whose SQL was run somewhere in this file."""
 
     # What rules need of the place where something happens
 
@@ -415,6 +417,8 @@ class Interpreter:
 
 def _defaulted(value: Value, name: str) -> Value:
     """A default is what is meant unless a caller says otherwise."""
+    if isinstance(value, Str) and not value.text:
+        return Value(frozenset({"param"}), name=name)
     if isinstance(value, Str):
         return Str(value.tags | {"default"}, value.asked, name, None, value.text, value.exact, value.node)
     if isinstance(value, Const):

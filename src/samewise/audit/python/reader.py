@@ -6,12 +6,13 @@ import ast
 import re
 from collections.abc import Iterator
 
-from samewise.audit.facts import Context, Flow, Task
+from samewise.audit.facts import Context, Flow, SqlOp, Task
 from samewise.audit.finding import TaskFact
+from samewise.audit.python import database
 from samewise.audit.python.attributes import attribute
 from samewise.audit.python.calls import call
 from samewise.audit.python.interpreter import Frame_, Interpreter, TooMuch, method
-from samewise.audit.python.values import ClassV, Func, Instance, Value
+from samewise.audit.python.values import ClassV, Conn, Func, Instance, Str, Value, place_of
 
 INTERESTING = re.compile(
     rb"execute|\.write|to_sql|insert|INSERT|MERGE|TRUNCATE|DELETE|COPY|\.sql\(|\.post\(|produce|\.send\(|write_|load_table|to_gbq|"
@@ -34,10 +35,33 @@ def read_python(tree: ast.Module, file: str, lines: list[str], *, language: str 
     try:
         _predefine(run, tree)
         run.block(tree.body)
-        flows = [main, *_tasks(run), *_roots(run, tree)]
+        flows = [main, *_tasks(run), *_roots(run, tree), *_constants(run)]
     except TooMuch:
         flows = [main]
-    return [*flows, *run.flows], run.emitted
+    flows += run.flows
+    for flow in flows:
+        _settle(flow)
+    return flows, run.emitted
+
+
+def _settle(flow: Flow) -> None:
+    """A SQLAlchemy connection that nobody commits is one of version 1, which commits each statement."""
+    for op in flow.ops:
+        conn = op.conn if isinstance(op, SqlOp) else None
+        if isinstance(conn, Conn) and conn.kind == "alchemy" and not conn.commits and isinstance(op, SqlOp):
+            op.tx, op.tx_sure = None, False
+
+
+def _constants(run: Interpreter) -> Iterator[Flow]:
+    """SQL in constants of the module that is run by another one."""
+    for value in list(run.globals.values()):
+        if isinstance(value, Str) and value.node is not None and id(value.node) not in run.executed:
+            if database.is_write(value.text):
+                flow = Flow(run.context, name="<constant>")
+                outer, run.flow = run.flow, flow
+                database.execute(run, value.node, value, None, via="constant")
+                run.flow = outer
+                yield flow
 
 
 def describe(tree: ast.Module, file: str, lines: list[str], *, language: str, databricks: bool) -> Context:
@@ -50,8 +74,11 @@ def describe(tree: ast.Module, file: str, lines: list[str], *, language: str, da
             imports.add(node.module)
     name = file.rpartition("/")[2]
     functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
-    test = name == "conftest.py" or bool(imports & {"pytest", "unittest", "unittest.mock"}) or (
-        name.startswith("test_") and any(one.startswith("test_") for one in functions)
+    tested = any(isinstance(node, ast.FunctionDef) and node.name.startswith("test_") for node in ast.walk(tree))
+    test = (
+        name == "conftest.py"
+        or bool(imports & {"pytest", "unittest", "unittest.mock"})
+        or (name.startswith("test_") and tested)
     )
     migration = any(one == "alembic" or one.startswith("django.db.migrations") for one in imports) or (
         "upgrade" in functions and "downgrade" in functions
@@ -132,7 +159,15 @@ def _class_roots(run: Interpreter, cls: ClassV) -> Iterator[Flow]:
             continue
         bound = method(instance, one.name)
         if bound is not None:
-            yield _follow(run, bound, None, [], {})
+            yield _follow(run, bound, _operator_task(cls, one), [], {})
+
+
+def _operator_task(cls: ClassV, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Task | None:
+    """`execute` of an operator that someone wrote themselves is a task."""
+    bases = [ast.unparse(base).rpartition(".")[2] for base in cls.node.bases]
+    if node.name == "execute" and any(base.endswith("Operator") for base in bases):
+        return Task(cls.name, place_of(cls.node))
+    return None
 
 
 def _called_names(tree: ast.Module) -> set[str]:

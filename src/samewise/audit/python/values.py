@@ -29,7 +29,7 @@ class Conn:
     turn: int = 0
     block: int = 0
     """How many transaction blocks we are in."""
-    sure: bool = True
+    commits: int = 0
 
     def tx(self) -> object:
         """What operations of now have in common; None where each commits on its own."""
@@ -41,6 +41,7 @@ class Conn:
 
     def commit(self) -> None:
         self.turn += 1
+        self.commits += 1
 
 
 @dataclass(eq=False)

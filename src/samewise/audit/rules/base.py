@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from samewise.audit.facts import Context, Flow, Op
 from samewise.audit.finding import Edit, Finding, Fix, Level, Place, Related
+from samewise.audit.sql.template import HOLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ def found(
         message=message,
         fix=fix,
         unsure=unsure,
-        target=target,
+        target=shown(target),
         scope=op.scope,
         related=related,
         columns=columns,
@@ -81,7 +82,12 @@ def wrap(context: Context, first: Place, last: Place, before: str, after: str) -
 
 def named(name: str, otherwise: str = "the table") -> str:
     """A table's name for a sentence."""
-    return name or otherwise
+    return shown(name) or otherwise
+
+
+def shown(name: str) -> str:
+    """A name with its holes as a person would write them."""
+    return re.sub(rf"{HOLE}_(\w+?)_(?=\W|$)", r"{\1}", name).replace(f"{HOLE}_clock", "{now}")
 
 
 def last_part(name: str) -> str:

@@ -93,7 +93,7 @@ def _copied(flow: Flow, op: SqlOp) -> Iterator[Finding]:
         "SW101",
         op,
         Level.ERROR,
-        f"COPY appends to {named(target)}: a second run adds the same rows again",
+        f"{statement.uppers[0]} appends to {named(target)}: a second run adds the same rows again",
         Fix(f"COPY into a temporary table, then INSERT INTO {named(target)} ... ON CONFLICT (or MERGE) from it; or DELETE the window in the same transaction"),
         unsure=unsure,
         target=target,
@@ -111,7 +111,7 @@ def plain_overwrite(flow: Flow) -> Iterator[Finding]:
             continue
         if op.format not in _PLAIN or is_scratch(op.target):
             continue
-        if re.search(r"tmp|temp|staging|_stg|stg_", op.target.lower()):
+        if re.search(r"tmp|temp|stag|_stg|stg_|scratch", f"{op.target} {op.scope} {flow.context.file}".lower()):
             continue
         edits = swap(flow.context, op.place, rf"\.{op.format}\(", '.format("delta").save(')
         if not edits:

@@ -42,6 +42,8 @@ def insert_select(flow: Flow) -> Iterator[Finding]:
         if judged is None:
             continue
         why, unsure = judged
+        if op.via == "constant":
+            why, unsure = "where it is run is not seen here", True
         statement = op.statement
         target = statement.target
         message = f"INSERT INTO {named(target)} ... SELECT adds the same rows again when it runs twice"

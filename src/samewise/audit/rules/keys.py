@@ -14,7 +14,8 @@ from samewise.audit.sql.inside import conflict_columns, generated_keys, merge_ke
 from samewise.audit.sql.names import are_offsets, is_processing_time
 from samewise.audit.sql.statement import Statement, is_scratch
 
-_RAW = re.compile(r"raw|landing|event|cdc|change|stream|kafka|bronze|_log|inbound|feed|ingest")
+_MAKERS = r"gen_random_uuid|generate_uuid|uuid_string|newid|uuid_generate_v4|nextval"
+_RAW = re.compile(r"raw|landing|event|cdc|change|kafka|bronze|_log|inbound|feed|ingest")
 
 
 def merge_duplicates(flow: Flow) -> Iterator[Finding]:
@@ -138,7 +139,8 @@ def generated(flow: Flow) -> Iterator[Finding]:
 def _generated(flow: Flow, op: Op, name: str, made: str, target: str, place: Place) -> Finding:
     spark = isinstance(op, FrameOp)
     good = 'F.sha2(F.concat_ws("|", <natural key columns>), 256)' if spark else "md5(concat_ws('|', natural_key_column))"
-    pattern = rf"(F\.)?(expr\(\s*[\"'])?\b{re.escape(made)}\(\s*\)([\"']\s*\))?"
+    typed = rf"(?:{re.escape(made)}|{_MAKERS})"
+    pattern = rf"(F\.)?(expr\(\s*[\"'])?\b{typed}\([^()]*\)([\"']\s*\))?"
     edits = swap(flow.context, place, pattern, lambda _: good.replace("<natural key columns>", '"natural_key_column"'))
     return found(
         "SW302",

@@ -46,6 +46,9 @@ def classify(words: list[Word], text: str, dialect: str) -> Statement:
             _rename(made, verb_at)
         case "COPY":
             _copy(made, verb_at)
+        case "BULK" if _at(uppers, 1) == "INSERT":
+            made.kind = "copy"
+            made.target, _ = table_at(words, 2)
         case "BEGIN" | "START":
             after_word = _at(uppers, verb_at + 1)
             made.kind = "begin" if len(words) == 1 or after_word in TRANSACTION_WORDS else "other"

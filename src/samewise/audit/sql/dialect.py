@@ -7,7 +7,7 @@ import re
 _SIGNS = [
     ("tsql", r"\bGETDATE\(|\bSYSDATETIME\(|\[dbo\]|\bdbo\.|^\s*GO\s*$|\bNVARCHAR\b|@@\w+|\bBEGIN TRAN\b|\bXACT_ABORT\b"),
     ("bigquery", r"`[\w-]+\.[\w-]+\.[\w*-]+`|\bSAFE_CAST\(|\bGENERATE_UUID\(|\bTIMESTAMP_SUB\(|\bDATE_SUB\(CURRENT_DATE\("),
-    ("snowflake", r"\bVARIANT\b|\bCOPY INTO\b.*?@|\bFLATTEN\s*\(|\bUUID_STRING\(|::VARIANT|\bSWAP WITH\b|\bTIMESTAMP_NTZ\b"),
+    ("snowflake", r"\bVARIANT\b|\bCOPY INTO\b.*?@|\bFLATTEN\s*\(|\bUUID_STRING\(|::VARIANT|\bSWAP WITH\b|\bEXECUTE AS (CALLER|OWNER)\b|\bWAREHOUSE\s*=|\bTIMESTAMP_NTZ\b"),
     ("redshift", r"\bDISTKEY\b|\bSORTKEY\b|\bUNLOAD\s*\(|\bIAM_ROLE\b|\bGETDATE\(\)"),
     ("mysql", r"\bON DUPLICATE KEY\b|\bAUTO_INCREMENT\b|\bENGINE\s*=\s*InnoDB|\bINSERT IGNORE\b|\bSTART TRANSACTION\b.*`"),
     ("spark", r"\bINSERT OVERWRITE\b|\bUSING DELTA\b|\bLATERAL VIEW\b|\bSTORED AS\b|\bTBLPROPERTIES\b|\bREPLACE WHERE\b"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from samewise.audit.sql.words import Word
 
 _STARTS = frozenset(
-    ["INSERT", "DELETE", "TRUNCATE", "MERGE", "UPDATE", "DROP", "CREATE", "ALTER", "EXEC", "EXECUTE", "CALL", "COMMIT", "ROLLBACK", "BEGIN", "IF", "ELSE", "ELSIF", "ELSEIF", "END", "WHILE", "FOR", "LOOP", "DECLARE", "SET", "PRINT", "RETURN", "RAISERROR", "THROW", "COPY", "REPLACE", "USE", "GRANT", "ANALYZE", "VACUUM", "REFRESH", "UNLOAD", "OPTIMIZE", "START", "RENAME", "UPSERT"]
+    ["INSERT", "DELETE", "TRUNCATE", "MERGE", "UPDATE", "DROP", "CREATE", "ALTER", "EXEC", "EXECUTE", "CALL", "COMMIT", "ROLLBACK", "BEGIN", "IF", "ELSE", "ELSIF", "ELSEIF", "END", "WHILE", "FOR", "LOOP", "DECLARE", "SET", "PRINT", "RETURN", "RAISERROR", "THROW", "COPY", "REPLACE", "USE", "GRANT", "ANALYZE", "VACUUM", "REFRESH", "UNLOAD", "OPTIMIZE", "START", "RENAME", "UPSERT", "BULK"]
 )
 _BLOCKS = frozenset(["BEGIN", "THEN", "ELSE", "LOOP", "TRY", "CATCH", "AS", "DO", "END", "TRANSACTION", "TRAN"])
 _CONTINUES = frozenset(["FOR", "AFTER", "BEFORE", "OF", "OR", "ON", "GRANT", "REVOKE", ",", "(", ".", "KEY", "NOT"])
@@ -105,6 +105,10 @@ def _begins(words: list[Word], index: int, now: list[Word], text: str) -> bool:
             return False
         case "IF" if first in ("CREATE", "DROP", "ALTER"):
             return new_line and after != "EXISTS" and not (after == "NOT" and _third(words, index) == "EXISTS")
+        case "INSERT" if before.upper == "BULK":
+            return False
+        case "BULK":
+            return after == "INSERT"
         case "START":
             return after == "TRANSACTION"
         case "USE" | "CALL" | "RETURN" | "ANALYZE" | "REFRESH" | "DECLARE":

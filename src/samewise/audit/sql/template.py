@@ -23,7 +23,23 @@ def fill(text: str) -> str:
     """The text with a name for every hole, and blanks for every tag. As long as before, line by line."""
     if "{" in text:
         text = _without_jinja(text)
+    if "DELIMITER" in text.upper():
+        text = _without_delimiters(text)
     return _PLACEHOLDER.sub(_placeholder, text)
+
+
+def _without_delimiters(text: str) -> str:
+    """MySQL's client ends statements by what DELIMITER says; to us it is a semicolon."""
+    found: list[str] = []
+    sign = ";"
+    for line in text.split("\n"):
+        told = re.match(r"\s*DELIMITER\s+(\S+)", line, re.IGNORECASE)
+        if told:
+            sign = told[1]
+            found.append(" " * len(line))
+        else:
+            found.append(line if sign == ";" else line.replace(sign, ";".ljust(len(sign))))
+    return "\n".join(found)
 
 
 def _placeholder(match: re.Match[str]) -> str:
