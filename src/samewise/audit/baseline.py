@@ -21,7 +21,7 @@ def fingerprinted(findings: Iterable[Finding], lines: Sequence[str]) -> list[Fin
     for finding in findings:
         first, last = finding.place.line, min(finding.place.last_line, finding.place.line + 4)
         code = "".join("".join(lines[first - 1 : last]).split())
-        text = "\0".join((finding.rule, finding.scope, finding.target, code))
+        text = f"{finding.rule}\x00{finding.scope}\x00{finding.target}\x00{code}"
         digest = hashlib.blake2b(text.encode("utf-8", errors="replace"), digest_size=10).hexdigest()
         seen[digest] += 1
         # The same code twice in one file is two findings.

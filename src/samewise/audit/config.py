@@ -44,7 +44,9 @@ def read_settings(start: Path) -> tuple[Settings, Path | None]:
             try:
                 body = tomllib.loads(file.read_text(encoding="utf-8"))
             except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-                raise ConfigError(f"{file.name} cannot be read: {error}", next_step="mend the file, then audit again") from error
+                raise ConfigError(
+                    f"{file.name} cannot be read: {error}", next_step="mend the file, then audit again"
+                ) from error
             table = body.get("tool", {}).get("samewise", {}).get("audit")
             if table is not None:
                 return parse(table, file.name), file
@@ -63,7 +65,9 @@ def parse(table: object, file: str) -> Settings:
         name = known.get(key.replace("_", "-"))
         if name is None:
             near = difflib.get_close_matches(key, known, 1)
-            problems.append(f"{key}: unknown key" + (f", did you mean '{near[0]}'?" if near else f"; there are {', '.join(known)}"))
+            problems.append(
+                f"{key}: unknown key" + (f", did you mean '{near[0]}'?" if near else f"; there are {', '.join(known)}")
+            )
         elif name in ("select", "ignore", "exclude"):
             if isinstance(value, list) and all(isinstance(one, str) for one in value):
                 values[name] = tuple(value)

@@ -66,7 +66,9 @@ def audit(
     """Read everything below `paths` and judge it. `extra` are reports that someone else made: our own pipelines."""
     for path in paths:
         if not path.exists():
-            raise UsageError(f"{path}: no such file or folder", kept="nothing was read", next_step="name a file or a folder")
+            raise UsageError(
+                f"{path}: no such file or folder", kept="nothing was read", next_step="name a file or a folder"
+            )
     found = list(find_files(paths, settings.exclude))
     places = {one.shown: one.path for one in found}
     reports = read_all(found, dialect=settings.dialect, cache=cache, jobs=jobs)

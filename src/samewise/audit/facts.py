@@ -127,6 +127,8 @@ class Frame:
     streaming: bool = False
     param: bool = False
     """Came in as a parameter: anything may have happened to it."""
+    asked: frozenset[str] = frozenset()
+    """Tables that were asked for the bounds of these rows: with the target among them it goes on from there."""
     numbered: object = None
     """A ROW_NUMBER column that has not been used for a choice yet."""
 
@@ -217,6 +219,8 @@ class Flow:
     dialect: str = ""
     conf: dict[str, str] = field(default_factory=dict)
     schedule: str = ""
+    checked_empty: bool = False
+    """Something asks whether there are rows at all."""
     conn: object = None
     """The connection of whatever came in from elsewhere."""
     clocks: list[tuple[Place, str]] = field(default_factory=list)

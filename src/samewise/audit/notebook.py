@@ -7,7 +7,9 @@ import re
 from dataclasses import dataclass
 
 _MAGIC_SQL = re.compile(r"^\s*%%?(sql|bigquery|sparksql)\b(.*)$")
-_OTHER_LANGUAGE = re.compile(r"^\s*%%?(scala|r|md|sh|bash|html|javascript|writefile|fs|pip|latex|markdown|run|js|ruby|perl)\b")
+_OTHER_LANGUAGE = re.compile(
+    r"^\s*%%?(scala|r|md|sh|bash|html|javascript|writefile|fs|pip|latex|markdown|run|js|ruby|perl)\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,8 @@ def _plain(line: str) -> str:
     indent = line[: len(line) - len(stripped)]
     if stripped.startswith(("%", "!")):
         return f"{indent}pass"
-    if stripped.startswith("?") or (stripped.endswith("?") and "#" not in stripped and "'" not in stripped and '"' not in stripped):
+    if stripped.startswith("?") or (
+        stripped.endswith("?") and "#" not in stripped and "'" not in stripped and '"' not in stripped
+    ):
         return f"{indent}pass"
     return line

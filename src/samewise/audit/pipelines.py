@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from samewise.audit.facts import Context, Flow, SqlOp
 from samewise.audit.finding import Collected, FileReport, Place, Verdict, Write
 from samewise.audit.ignores import find_ignores
@@ -10,7 +12,7 @@ from samewise.audit.sql.classify import classify
 from samewise.audit.sql.words import Text, words_of
 
 
-def task_report(writes: list[tuple[str, str]]) -> FileReport:
+def task_report(writes: Sequence[tuple[str, str]]) -> FileReport:
     """The report of a pipeline file: (strategy, target) of each task."""
     return FileReport(writes=tuple(Write(Place(1), strategy, target, Verdict.SAFE) for strategy, target in writes))
 

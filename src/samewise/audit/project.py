@@ -67,7 +67,9 @@ def _retried_elsewhere(reports: dict[str, FileReport]) -> None:
                 continue
             path = task.module.lstrip(".").replace(".", "/")
             for other, told in reports.items():
-                if other == file or not (other == f"{path}.py" or other.endswith((f"/{path}.py", f"/{path}/__init__.py"))):
+                if other == file or not (
+                    other == f"{path}.py" or other.endswith((f"/{path}.py", f"/{path}/__init__.py"))
+                ):
                     continue
                 unsafe = next(
                     (
@@ -88,7 +90,8 @@ def _finding(name: str, retries: int, place: Place, unsafe: Finding, other: str)
         "SW501",
         unsafe.level,
         place,
-        f"retries={retries} repeats task {name}, whose write is not safe to repeat ({unsafe.rule}, {other}:{unsafe.place.line})",
+        f"retries={retries} repeats task {name}, whose write is not safe to repeat ({unsafe.rule},"
+        f" {other}:{unsafe.place.line})",
         Fix(f"mend {other}:{unsafe.place.line} ({unsafe.fix.text}); until then, retries=0"),
         target=unsafe.target,
         related=(Related(unsafe.place, unsafe.message, other),),

@@ -16,7 +16,10 @@ from samewise.audit.sql.script import WRITE_WORDS, read_script
 
 MAX_BYTES = 3_000_000
 SUFFIXES = (".sql", ".py", ".ipynb", ".hql", ".ddl", ".bteq", ".yaml", ".yml")
-ONCE = re.compile(r"(^|/)(migrations?|alembic|versions|flyway|liquibase|changelogs?|seeds?|fixtures?|testdata|test_data)/", re.IGNORECASE)
+ONCE = re.compile(
+    r"(^|/)(migrations?|alembic|versions|flyway|liquibase|changelogs?|seeds?|fixtures?|testdata|test_data)/",
+    re.IGNORECASE,
+)
 _FLYWAY = re.compile(r"^[VUR]\d[\w.]*__\w+\.sql$|^\d{8,14}[_-].*\.sql$|^\d{3,5}[_-].*\.(up|down)?\.?sql$")
 
 
@@ -111,7 +114,9 @@ def _parse(source: str, collected: Collected) -> ast.Module | None:
     return None
 
 
-def _flows(tree: ast.Module, file: str, lines: list[str], collected: Collected, *, language: str, databricks: bool) -> None:
+def _flows(
+    tree: ast.Module, file: str, lines: list[str], collected: Collected, *, language: str, databricks: bool
+) -> None:
     from samewise.audit.python.reader import read_python
 
     flows, emitted = read_python(tree, file, lines, language=language, databricks=databricks)

@@ -12,8 +12,31 @@ from typing import NamedTuple
 from samewise.audit.readers import ONCE, SUFFIXES
 
 _NEVER = frozenset(
-    ".git .hg .svn .venv venv env .env node_modules __pycache__ site-packages .tox .nox .mypy_cache .ruff_cache .pytest_cache"
-    " .ipynb_checkpoints dbt_packages dbt_modules .eggs .samewise .terraform .idea .vscode".split()
+    [
+        ".git",
+        ".hg",
+        ".svn",
+        ".venv",
+        "venv",
+        "env",
+        ".env",
+        "node_modules",
+        "__pycache__",
+        "site-packages",
+        ".tox",
+        ".nox",
+        ".mypy_cache",
+        ".ruff_cache",
+        ".pytest_cache",
+        ".ipynb_checkpoints",
+        "dbt_packages",
+        "dbt_modules",
+        ".eggs",
+        ".samewise",
+        ".terraform",
+        ".idea",
+        ".vscode",
+    ]
 )
 
 

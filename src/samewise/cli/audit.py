@@ -126,7 +126,17 @@ def _explain(rule: str, *, as_json: bool) -> int:
 
 def _list_rules(*, as_json: bool) -> int:
     if as_json:
-        rules = [{"rule": r.id, "name": r.name, "title": r.title, "reason": r.reason, "scenario": r.scenario, "pattern": r.pattern} for r in RULES]
+        rules = [
+            {
+                "rule": r.id,
+                "name": r.name,
+                "title": r.title,
+                "reason": r.reason,
+                "scenario": r.scenario,
+                "pattern": r.pattern,
+            }
+            for r in RULES
+        ]
         print_json({"schema_version": 1, "rules": rules})
     else:
         print_table(["rule", "finds"], [[rule.id, rule.title] for rule in RULES])

@@ -200,7 +200,9 @@ def doctor(
 @app.command()
 def audit(
     paths: Annotated[list[Path] | None, typer.Argument(metavar="[PATH]...", show_default=False)] = None,
-    select: Annotated[list[str] | None, typer.Option(help="Only these rules: SW101, or SW1 for all that begin so.")] = None,
+    select: Annotated[
+        list[str] | None, typer.Option(help="Only these rules: SW101, or SW1 for all that begin so.")
+    ] = None,
     ignore: Annotated[list[str] | None, typer.Option(help="All rules but these.")] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="Leave out files and folders: a pattern.")] = None,
     dialect: Annotated[str | None, typer.Option(help="The SQL of .sql files; found by itself otherwise.")] = None,
@@ -209,7 +211,8 @@ def audit(
         Path | None, typer.Option("--write-baseline", metavar="FILE", help="Write what is found to a baseline.")
     ] = None,
     fail_on: Annotated[
-        str | None, typer.Option("--fail-on", metavar="LEVEL", help="Exit 3 from this level on: error, warning, note, never.")
+        str | None,
+        typer.Option("--fail-on", metavar="LEVEL", help="Exit 3 from this level on: error, warning, note, never."),
     ] = None,
     form: Annotated[str, typer.Option("--format", help="text, json, sarif or github.")] = "text",
     explain: Annotated[str | None, typer.Option(metavar="RULE", help="Tell about a rule.")] = None,

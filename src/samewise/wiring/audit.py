@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from samewise.audit.engine import Result, audit
 from samewise.audit.config import Settings
+from samewise.audit.engine import Result, audit
 from samewise.audit.finding import FileReport
 from samewise.audit.pipelines import select_report, task_report
 
@@ -27,7 +27,7 @@ class Known:
 
 
 def audit_paths(paths: Sequence[Path], settings: Settings, *, cache: Path | None, jobs: int) -> Result:
-    """Audit files and folders; those of a Samewise project with what the project knows. Writes nothing but the cache."""
+    """Audit files and folders, those of a Samewise project with what it knows. Writes nothing but the cache."""
     known = Known()
     for root in {found for path in paths if (found := _project_of(path)) is not None}:
         _learn(root, paths, known)
@@ -58,7 +58,10 @@ def _learn(root: Path, paths: Sequence[Path], known: Known) -> None:
         count = repeats.get(name, 0)
         known.repeats[file.resolve()] = count
         if _wanted(file, paths):
-            writes = [(task.write.strategy, str(getattr(task.target, "table", None) or getattr(task.target, "path", ""))) for task in pipeline.tasks]
+            writes = [
+                (task.write.strategy, str(getattr(task.target, "table", None) or getattr(task.target, "path", "")))
+                for task in pipeline.tasks
+            ]
             known.extra[_shown(file, paths)] = task_report(writes)
         for task in pipeline.tasks:
             transform = loaded.transform(pipeline, task)

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 def attribute(run: Interpreter, owner: Value, name: str, node: ast.AST) -> Value | None:
     """What `owner.name` is, where that is known; `[]` stands for a subscript."""
-    for library in (spark, frames, database):
-        found = library.attribute(run, owner, name, node)
-        if found is not None:
-            return found
-    return None
+    return (
+        spark.attribute(run, owner, name, node)
+        or frames.attribute(run, owner, name, node)
+        or database.attribute(run, owner, name, node)
+    )
 
 
 def assigned(run: Interpreter, owner: Value, name: str, value: Value, node: ast.AST) -> None:

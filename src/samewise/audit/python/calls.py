@@ -34,8 +34,12 @@ _MARK_CALL = re.compile(
     r"(watermark|bookmark|high_water|hwm|last_(run|load|loaded|sync|id|ts|date|processed|updated|timestamp|extract)|sync_state"
     r"|etl_state|checkpoint)"
 )
-_EXISTS = re.compile(r"exists|already|is_(loaded|processed|done|imported|duplicate)|has_been|was_(loaded|processed)|contains")
-_CLEARS = re.compile(r"delete|truncate|clear|purge|wipe|remove|clean_?(up|partition|table)?$|drop|overwrite|replace|reset")
+_EXISTS = re.compile(
+    r"exists|already|is_(loaded|processed|done|imported|duplicate)|has_been|was_(loaded|processed)|contains"
+)
+_CLEARS = re.compile(
+    r"delete|truncate|clear|purge|wipe|remove|clean_?(up|partition|table)?$|drop|overwrite|replace|reset"
+)
 
 
 def call(run: Interpreter, node: ast.Call, owner: Value, args: list[Value], kwargs: dict[str, Value]) -> Value | None:
@@ -50,9 +54,9 @@ def call(run: Interpreter, node: ast.Call, owner: Value, args: list[Value], kwar
         if made is not None:
             return made
     for library in _LIBRARIES:
-        made = library.call(run, node, owner, name, args, kwargs)
-        if made is not None:
-            return made
+        found: Value | None = library.call(run, node, owner, name, args, kwargs)
+        if found is not None:
+            return found
     return None
 
 
@@ -118,7 +122,14 @@ def _container(owner: Seq | Map, name: str, args: list[Value], kwargs: dict[str,
             return None
 
 
-def own(run: Interpreter, node: ast.Call, target: Value, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def own(
+    run: Interpreter,
+    node: ast.Call,
+    target: Value,
+    owner: Value | None,
+    args: list[Value],
+    kwargs: dict[str, Value],
+) -> Value:
     """A call of the module's own function or class; or of something that nobody here knows."""
     name = target.name or (target.last if isinstance(target, Ref) else "")
     if isinstance(target, Func):
@@ -141,17 +152,21 @@ def own(run: Interpreter, node: ast.Call, target: Value, args: list[Value], kwar
         name = node.func.attr
     if _MARK_CALL.match(name):
         run.add(MarkOp(run.place(node), what=name))
-    elif _CLEARS.search(name) and not name.startswith(("on_", "is_", "get_")) and name not in ("replace", "remove", "clear"):
+    elif (
+        _CLEARS.search(name)
+        and not name.startswith(("on_", "is_", "get_"))
+        and name not in ("replace", "remove", "clear")
+    ):
         for one in args[:3]:
             text = text_of(one)
             if text and re.fullmatch(r"[\w.${}/:-]+", text):
                 run.add(ClearOp(run.place(node), target=text.lower(), sure=False))
     run_unknown_sql(run, node, name, args, kwargs)
-    receiver = run.eval(node.func.value) if isinstance(node.func, ast.Attribute) else target
+    receiver = owner if owner is not None else target
     made = unknown(receiver if not isinstance(receiver, Ref) else None, *args, *kwargs.values(), name=name)
     if _EXISTS.search(name):
         return Value(made.tags | {"exists"}, made.asked, name)
-    if isinstance(receiver, Value) and isinstance(node.func, ast.Attribute) and receiver.conn is not None:
+    if owner is not None and receiver.conn is not None:
         made.conn = receiver.conn
     return made
 

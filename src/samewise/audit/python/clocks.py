@@ -16,12 +16,16 @@ _NOW = re.compile(
     r"|^time\.(time|localtime|gmtime|strftime)$|pandas\.to_datetime\.now|^datetime\.(now|utcnow|today)$|(^|\.)timezone\.now$"
     r"|(^|\.)days_ago$"
 )
-_UUID = re.compile(r"(^|\.)uuid\.uuid[14]$|(^|\.)uuid[14]$|(^|\.)secrets\.token_\w+$|(^|\.)ulid\.(new|ULID)$|(^|\.)shortuuid\.uuid$")
+_UUID = re.compile(
+    r"(^|\.)uuid\.uuid[14]$|(^|\.)uuid[14]$|(^|\.)secrets\.token_\w+$|(^|\.)ulid\.(new|ULID)$|(^|\.)shortuuid\.uuid$"
+)
 _RANDOM = re.compile(r"^random\.\w+$|numpy\.random")
 _SPARK_CLOCK = frozenset({"current_timestamp", "current_date", "now", "localtimestamp", "unix_timestamp"})
 
 
-def call(run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value | None:
+def call(
+    run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[Value], kwargs: dict[str, Value]
+) -> Value | None:
     """Calls that ask the clock or throw dice, and those that pass on what they are given."""
     dotted = f"{owner.dotted}.{name}".strip(".") if isinstance(owner, Ref) else ""
     if dotted:
@@ -39,15 +43,35 @@ def call(run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[V
             return Value(frozenset({"random"}), name="random")
         if dotted in ("str", "int", "float", "repr", "bytes", "bool") and args:
             one = args[0]
-            return Value(one.tags, one.asked, one.name) if type(one) is Value else (one if dotted == "str" else unknown(one))
+            return (
+                Value(one.tags, one.asked, one.name)
+                if type(one) is Value
+                else (one if dotted == "str" else unknown(one))
+            )
         if dotted in ("datetime.timedelta", "timedelta", "datetime.datetime", "datetime.date"):
             tags, asked = merged([*args, *kwargs.values()])
             return Value(tags, asked, "timedelta")
         if dotted in ("len", "any", "all", "list", "set", "tuple", "sorted", "dict", "bool", "max", "min", "sum"):
             return _builtin(dotted, args)
-    if name in ("strftime", "isoformat", "date", "timestamp", "format", "replace", "astimezone", "subtract", "add", "to_date_string", "hex"):
-        if owner.tags & {"clock", "uuid"} and type(owner) is Value:
-            return Value(owner.tags, owner.asked, owner.name)
+    if (
+        name
+        in (
+            "strftime",
+            "isoformat",
+            "date",
+            "timestamp",
+            "format",
+            "replace",
+            "astimezone",
+            "subtract",
+            "add",
+            "to_date_string",
+            "hex",
+        )
+        and owner.tags & {"clock", "uuid"}
+        and type(owner) is Value
+    ):
+        return Value(owner.tags, owner.asked, owner.name)
     return None
 
 

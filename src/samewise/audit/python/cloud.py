@@ -16,23 +16,59 @@ if TYPE_CHECKING:
     from samewise.audit.python.interpreter import Interpreter
 
 _DISPOSITIONS = {"write_append": "append", "write_truncate": "overwrite", "write_empty": "fail"}
-_MODES = {"append": "append", "overwrite": "overwrite", "overwrite_partitions": "replace", "upsert": "merge", "error": "fail", "ignore": "ignore", "fail": "fail", "truncate": "overwrite", "upsert_merge": "merge"}
+_MODES = {
+    "append": "append",
+    "overwrite": "overwrite",
+    "overwrite_partitions": "replace",
+    "upsert": "merge",
+    "error": "fail",
+    "ignore": "ignore",
+    "fail": "fail",
+    "truncate": "overwrite",
+    "upsert_merge": "merge",
+}
 
 
-def call(run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value | None:
+def call(
+    run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[Value], kwargs: dict[str, Value]
+) -> Value | None:
     """Calls that load tables in one go."""
     dotted = f"{owner.dotted}.{name}".strip(".") if isinstance(owner, Ref) else ""
     last = dotted.rpartition(".")[2]
     if dotted:
         if last in ("LoadJobConfig", "QueryJobConfig", "CopyJobConfig"):
-            return Handle(kind="jobconfig", data={"kind": last, "disposition": _disposition(kwargs.get("write_disposition")), "destination": text_of(kwargs.get("destination"))})
+            return Handle(
+                kind="jobconfig",
+                data={
+                    "kind": last,
+                    "disposition": _disposition(kwargs.get("write_disposition")),
+                    "destination": text_of(kwargs.get("destination")),
+                },
+            )
         if dotted.endswith("bigquery.Client"):
             return Handle(kind="bigquery", name="bigquery", conn=Conn("auto", "bigquery"))
         if last == "write_pandas" and len(args) >= 2:
-            return _add(run, node, "snowflake", "overwrite" if _is_true(kwargs.get("overwrite")) else "append", _target(args, kwargs, 2, "table_name"), args[1], "write_pandas()")
+            return _add(
+                run,
+                node,
+                "snowflake",
+                "overwrite" if _is_true(kwargs.get("overwrite")) else "append",
+                _target(args, kwargs, 2, "table_name"),
+                args[1],
+                "write_pandas()",
+            )
         if last == "write_deltalake" and args:
             mode, sure = modes_of(kwargs.get("mode"), _MODES, "fail")
-            return _add(run, node, "deltalake", mode, _target(args, kwargs, 0, "table_or_uri"), args[1] if len(args) > 1 else Value(), "write_deltalake()", sure=sure)
+            return _add(
+                run,
+                node,
+                "deltalake",
+                mode,
+                _target(args, kwargs, 0, "table_or_uri"),
+                args[1] if len(args) > 1 else Value(),
+                "write_deltalake()",
+                sure=sure,
+            )
         if re.search(r"(awswrangler|(^|\.)wr)\.\w+\.(to_parquet|to_csv|to_json|to_sql|copy|to_iceberg)$", dotted):
             return _wrangler(run, node, dotted, args, kwargs)
         if last in ("MongoClient",):
@@ -50,7 +86,9 @@ def call(run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[V
         if "$" in target:
             sure = sure and mode != "append"
         return _add(run, node, "bigquery", mode, target, args[0] if args else Value(), f"{name}()", sure=sure)
-    if name in ("insert_rows_json", "insert_rows") and (isinstance(owner, Handle) and owner.kind == "bigquery" or name == "insert_rows_json"):
+    if name in ("insert_rows_json", "insert_rows") and (
+        (isinstance(owner, Handle) and owner.kind == "bigquery") or name == "insert_rows_json"
+    ):
         if kwargs.get("row_ids") is not None:
             return Value()
         return _add(run, node, "bigquery", "append", _target(args, kwargs, 0, "table"), Value(), f"{name}()")
@@ -60,9 +98,23 @@ def call(run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[V
         if isinstance(config, Handle) and config.kind == "jobconfig" and config.data.get("destination"):
             frame = database.query_frame(run, text, node)
             mode = config.data["disposition"] or "fail"
-            run.add(FrameOp(run.place(node), lib="bigquery", mode=mode, target=config.data["destination"].lower(), frame=frame, method="query()"))
+            run.add(
+                FrameOp(
+                    run.place(node),
+                    lib="bigquery",
+                    mode=mode,
+                    target=config.data["destination"].lower(),
+                    frame=frame,
+                    method="query()",
+                )
+            )
             return Value()
-    if name in ("from_options", "from_jdbc_conf", "from_catalog", "write_dynamic_frame_from_options") and _is_glue_write(node):
+    if name in (
+        "from_options",
+        "from_jdbc_conf",
+        "from_catalog",
+        "write_dynamic_frame_from_options",
+    ) and _is_glue_write(node):
         return _glue(run, node, name, args, kwargs)
     if name == "insert_many" and _in_bulk(run):
         return _add(run, node, "mongo", "append", owner.name, Value(), "insert_many()", sure=False)
@@ -95,16 +147,43 @@ def _target(args: list[Value], kwargs: dict[str, Value], position: int, name: st
     return path_target(text_of(value) or as_text(value))
 
 
-def _add(run: Interpreter, node: ast.Call, lib: str, mode: str, target: str, rows: Value, method: str, *, sure: bool = True, partition: tuple[str, ...] = ()) -> Value:
+def _add(
+    run: Interpreter,
+    node: ast.Call,
+    lib: str,
+    mode: str,
+    target: str,
+    rows: Value,
+    method: str,
+    *,
+    sure: bool = True,
+    partition: tuple[str, ...] = (),
+) -> Value:
     frame = rows.frame if isinstance(rows, FrameV) else Frame(param=True)
-    run.add(FrameOp(run.place(node), lib=lib, mode=mode, target=target, frame=frame, method=method, sure=sure, partition_by=partition))
+    run.add(
+        FrameOp(
+            run.place(node),
+            lib=lib,
+            mode=mode,
+            target=target,
+            frame=frame,
+            method=method,
+            sure=sure,
+            partition_by=partition,
+        )
+    )
     return Value()
 
 
 def _wrangler(run: Interpreter, node: ast.Call, dotted: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
     given = kwargs.get("mode")
     dataset = _is_true(kwargs.get("dataset"))
-    table = text_of(kwargs.get("table")) or text_of(kwargs.get("path")) or (text_of(args[1]) if len(args) > 1 else None) or ""
+    table = (
+        text_of(kwargs.get("table"))
+        or text_of(kwargs.get("path"))
+        or (text_of(args[1]) if len(args) > 1 else None)
+        or ""
+    )
     if ".s3." in dotted and not dataset:
         return Value()
     mode, sure = modes_of(given, _MODES, "append")
@@ -119,7 +198,11 @@ def _wrangler(run: Interpreter, node: ast.Call, dotted: str, args: list[Value], 
 def _glue(run: Interpreter, node: ast.Call, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
     options = kwargs.get("connection_options") or kwargs.get("additional_options")
     items = options.items if isinstance(options, Map) else {}
-    target = next((text_of(items[key]) for key in ("path", "dbtable", "collection") if key in items), None) or text_of(kwargs.get("table_name")) or ""
+    target = (
+        next((text_of(items[key]) for key in ("path", "dbtable", "collection") if key in items), None)
+        or text_of(kwargs.get("table_name"))
+        or ""
+    )
     before = " ".join(as_text(value) for key, value in items.items() if key in ("preactions", "postactions"))
     if re.search(r"merge|delete|truncate|insert|drop", before, re.IGNORECASE):
         # The rows go through a staging table: Redshift does the rest.
@@ -129,4 +212,13 @@ def _glue(run: Interpreter, node: ast.Call, name: str, args: list[Value], kwargs
         return Value()
     if fmt == "hudi" or text_of(kwargs.get("connection_type")) in ("marketplace.spark", "custom.spark", "iceberg"):
         return Value()
-    return _add(run, node, "glue", "append", path_target(target), Value(), f"write_dynamic_frame.{name}()", sure=isinstance(options, Map) or bool(target))
+    return _add(
+        run,
+        node,
+        "glue",
+        "append",
+        path_target(target),
+        Value(),
+        f"write_dynamic_frame.{name}()",
+        sure=isinstance(options, Map) or bool(target),
+    )

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from samewise.audit.facts import Frame, SqlOp
 from samewise.audit.finding import Place
 from samewise.audit.python.values import (
-    Const,
+    NONE,
     Conn,
+    Const,
     FrameV,
     Handle,
     Ref,
@@ -18,6 +19,8 @@ from samewise.audit.python.values import (
     Str,
     Value,
     as_text,
+    merged,
+    place_of,
     text_of,
     unknown,
 )
@@ -60,10 +63,45 @@ _CONNECT = {
     "asyncpg.connect": ("auto", "postgres"),
     "asyncpg.create_pool": ("auto", "postgres"),
 }
-_EXECUTES = frozenset({"execute", "executescript", "exec_driver_sql", "execute_async", "execute_string", "raw_sql", "exec", "mogrify_execute"})
+_EXECUTES = frozenset(
+    {
+        "execute",
+        "executescript",
+        "exec_driver_sql",
+        "execute_async",
+        "execute_string",
+        "raw_sql",
+        "exec",
+        "mogrify_execute",
+    }
+)
 _MANY = frozenset({"executemany", "execute_values", "execute_batch", "executemany_prepared"})
-_FETCHES = frozenset({"fetchone", "fetchall", "fetchmany", "fetchval", "fetchrow", "scalar", "scalar_one", "scalar_one_or_none", "first", "one", "one_or_none", "scalars", "all", "mappings", "to_dataframe", "result", "collect", "fetch_pandas_all", "fetchdf"})
-_HOOK = re.compile(r"(Postgres|MySql|Snowflake|BigQuery|MsSql|Redshift|RedshiftSQL|Oracle|Jdbc|Sqlite|Odbc|Vertica|Hive\w*|Trino|Presto|Sql|DbApi|ClickHouse|Databricks\w*)Hook$")
+_FETCHES = frozenset(
+    {
+        "fetchone",
+        "fetchall",
+        "fetchmany",
+        "fetchval",
+        "fetchrow",
+        "scalar",
+        "scalar_one",
+        "scalar_one_or_none",
+        "first",
+        "one",
+        "one_or_none",
+        "scalars",
+        "all",
+        "mappings",
+        "to_dataframe",
+        "result",
+        "collect",
+        "fetch_pandas_all",
+        "fetchdf",
+    }
+)
+_HOOK = re.compile(
+    r"(Postgres|MySql|Snowflake|BigQuery|MsSql|Redshift|RedshiftSQL|Oracle|Jdbc|Sqlite|Odbc|Vertica|Hive\w*|Trino|Presto|Sql|DbApi|ClickHouse|Databricks\w*)Hook$"
+)
 
 
 def conn_of(run: Interpreter, value: Value) -> Conn:
@@ -80,6 +118,14 @@ def is_write(text: str) -> bool:
     return _WRITE.match(text[:4000]) is not None
 
 
+def is_select(text: str) -> bool:
+    return _SELECT.match(text) is not None
+
+
+def _is_true(value: Value) -> bool:
+    return isinstance(value, Const) and value.value is True
+
+
 def attribute(run: Interpreter, owner: Value, name: str, node: ast.AST) -> Value | None:
     """`hook.conn`, `session.connection`."""
     if isinstance(owner, Handle) and owner.kind in ("engine", "hook") and name in ("connection", "conn"):
@@ -87,7 +133,9 @@ def attribute(run: Interpreter, owner: Value, name: str, node: ast.AST) -> Value
     return None
 
 
-def call(run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value | None:
+def call(
+    run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[Value], kwargs: dict[str, Value]
+) -> Value | None:
     """Calls on databases."""
     if isinstance(owner, Ref):
         made = _library(run, node, owner, name, args, kwargs)
@@ -112,9 +160,13 @@ def call(run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[V
             conn_of(run, owner).commit()
             return Const(value=None)
         case "transaction" | "begin" | "begin_nested" | "atomic" | "begin_transaction":
-            return Handle(kind="transaction", conn=conn_of(run, owner), data={"gives": owner, "fresh": not conn_of(run, owner).block})
-        case "set_session" if isinstance(kwargs.get("autocommit"), Const):
-            conn_of(run, owner).autocommit = kwargs["autocommit"].value is True  # type: ignore[union-attr]
+            return Handle(
+                kind="transaction",
+                conn=conn_of(run, owner),
+                data={"gives": owner, "fresh": not conn_of(run, owner).block},
+            )
+        case "set_session" if "autocommit" in kwargs:
+            conn_of(run, owner).autocommit = _is_true(kwargs["autocommit"])
             return Const(value=None)
         case "set_isolation_level":
             first = args[0] if args else None
@@ -122,9 +174,8 @@ def call(run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[V
                 isinstance(first, Ref) and first.last.endswith("AUTOCOMMIT")
             )
             return Const(value=None)
-        case "execution_options" if isinstance(kwargs.get("isolation_level"), Str):
-            conn = conn_of(run, owner)
-            conn.autocommit = kwargs["isolation_level"].text.upper() == "AUTOCOMMIT"  # type: ignore[union-attr]
+        case "execution_options" if "isolation_level" in kwargs:
+            conn_of(run, owner).autocommit = (text_of(kwargs["isolation_level"]) or "").upper() == "AUTOCOMMIT"
             return owner
         case "copy_from" | "copy_to" if name == "copy_from" and len(args) >= 2:
             table = text_of(args[1])
@@ -147,13 +198,20 @@ def call(run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[V
         if "param" not in args[0].tags:
             _made_up(run, node, f"INSERT INTO {table or 'x'} (id) VALUES (1)", conn_of(run, owner), many=True)
         return Const(value=None)
-    if name == "query" and args and isinstance(args[0], Str) and (is_write(args[0].text) or _SELECT.match(args[0].text)):
+    if (
+        name == "query"
+        and args
+        and isinstance(args[0], Str)
+        and (is_write(args[0].text) or _SELECT.match(args[0].text))
+    ):
         conn = owner.conn or Conn("auto", "bigquery" if "bigquery" in owner.name else "")
         return _sql(run, node, args[0], conn, via="execute", many=False)
     return None
 
 
-def _library(run: Interpreter, node: ast.Call, owner: Ref, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value | None:
+def _library(
+    run: Interpreter, node: ast.Call, owner: Ref, name: str, args: list[Value], kwargs: dict[str, Value]
+) -> Value | None:
     dotted = f"{owner.dotted}.{name}".strip(".")
     for known, (kind, dialect) in _CONNECT.items():
         if dotted == known or dotted.endswith("." + known):
@@ -168,19 +226,50 @@ def _library(run: Interpreter, node: ast.Call, owner: Ref, name: str, args: list
             return Handle(kind="connection", conn=conn)
     last = dotted.rpartition(".")[2]
     if last in ("create_engine", "create_async_engine", "engine_from_config") or dotted.endswith("get_engine"):
-        text = text_of(args[0]) if args else None
-        dialect = re.match(r"(\w+)(\+\w+)?:", text)[1] if text and re.match(r"(\w+)(\+\w+)?:", text) else ""  # type: ignore[index]
-        dialect = {"postgresql": "postgres", "mssql": "tsql"}.get(dialect, dialect)
-        level = kwargs.get("isolation_level")
-        auto = isinstance(level, Str) and level.text.upper() == "AUTOCOMMIT"
-        return Handle(kind="engine", conn=Conn("engine", dialect, auto), name=last)
+        url = re.match(r"(\w+)(\+\w+)?:", text_of(args[0]) or "") if args else None
+        name = url[1] if url else ""
+        is_auto = (text_of(kwargs.get("isolation_level")) or "").upper() == "AUTOCOMMIT"
+        dialect = {"postgresql": "postgres", "mssql": "tsql"}.get(name, name)
+        return Handle(kind="engine", conn=Conn("engine", dialect, is_auto))
     if last in ("sessionmaker", "scoped_session") or (last == "Session" and "sqlalchemy" in dotted):
         return Handle(kind="session", conn=Conn("alchemy"), data={"maker": last != "Session"})
     if _HOOK.search(last):
         kind = _HOOK.search(last)[1].lower()  # type: ignore[index]
-        dialect = next((d for k, d in (("postgres", "postgres"), ("mysql", "mysql"), ("snow", "snowflake"), ("bigq", "bigquery"), ("mssql", "tsql"), ("redshift", "redshift"), ("oracle", "oracle"), ("hive", "hive"), ("databricks", "databricks"), ("trino", "trino"), ("presto", "presto")) if kind.startswith(k)), "")
-        return Handle(kind="hook", name=last, conn=Conn("dbapi" if dialect not in ("bigquery", "snowflake", "hive", "databricks", "trino", "presto") else "auto", dialect))
-    if last in ("text", "SQL", "Composed", "TextClause", "dedent", "cleandoc", "literal_column", "Template") and args and isinstance(args[0], Str):
+        dialect = next(
+            (
+                d
+                for k, d in (
+                    ("postgres", "postgres"),
+                    ("mysql", "mysql"),
+                    ("snow", "snowflake"),
+                    ("bigq", "bigquery"),
+                    ("mssql", "tsql"),
+                    ("redshift", "redshift"),
+                    ("oracle", "oracle"),
+                    ("hive", "hive"),
+                    ("databricks", "databricks"),
+                    ("trino", "trino"),
+                    ("presto", "presto"),
+                )
+                if kind.startswith(k)
+            ),
+            "",
+        )
+        return Handle(
+            kind="hook",
+            name=last,
+            conn=Conn(
+                "dbapi"
+                if dialect not in ("bigquery", "snowflake", "hive", "databricks", "trino", "presto")
+                else "auto",
+                dialect,
+            ),
+        )
+    if (
+        last in ("text", "SQL", "Composed", "TextClause", "dedent", "cleandoc", "literal_column", "Template")
+        and args
+        and isinstance(args[0], Str)
+    ):
         return args[0]
     if last in ("Identifier", "quote_ident", "Literal", "AsIs", "quoted_name") and args:
         return Str(text=".".join(as_text(one) for one in args), exact=False)
@@ -214,7 +303,9 @@ def _construct(run: Interpreter, owner: Handle, name: str, args: list[Value]) ->
     return owner
 
 
-def _hook(run: Interpreter, node: ast.Call, owner: Handle, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value | None:
+def _hook(
+    run: Interpreter, node: ast.Call, owner: Handle, name: str, args: list[Value], kwargs: dict[str, Value]
+) -> Value | None:
     conn = conn_of(run, owner)
     match name:
         case "get_conn" | "get_connection":
@@ -238,7 +329,9 @@ def _hook(run: Interpreter, node: ast.Call, owner: Handle, name: str, args: list
             table = text_of(args[0] if args else kwargs.get("table"))
             guard = isinstance(replaces, Const) and replaces.value is True
             verb = "REPLACE INTO" if guard else "INSERT INTO"
-            _made_up(run, node, f"{verb} {table or 'jj_table_'} (id) VALUES (1)", Conn("dbapi", conn.dialect), many=True)
+            _made_up(
+                run, node, f"{verb} {table or 'jj_table_'} (id) VALUES (1)", Conn("dbapi", conn.dialect), many=True
+            )
             return Const(value=None)
         case "bulk_load" | "copy_expert":
             text = args[0] if args else kwargs.get("sql")
@@ -246,11 +339,21 @@ def _hook(run: Interpreter, node: ast.Call, owner: Handle, name: str, args: list
                 if name == "copy_expert":
                     execute(run, node, text, Conn("dbapi", conn.dialect), via="hook", many=True)
                 else:
-                    _made_up(run, node, f"COPY {text.text} FROM STDIN WITH (FORMAT csv)", Conn("dbapi", conn.dialect), many=True)
+                    _made_up(
+                        run,
+                        node,
+                        f"COPY {text.text} FROM STDIN WITH (FORMAT csv)",
+                        Conn("dbapi", conn.dialect),
+                        many=True,
+                    )
             return Const(value=None)
         case "get_first" | "get_records" | "get_pandas_df" | "get_df" | "get_df_by_chunks":
             statement = args[0] if args else kwargs.get("sql")
-            asked = _sql(run, node, statement, Conn("auto", conn.dialect), via="hook", many=False) if isinstance(statement, Str) else Value()
+            asked = (
+                _sql(run, node, statement, Conn("auto", conn.dialect), via="hook", many=False)
+                if isinstance(statement, Str)
+                else Value()
+            )
             if "df" in name:
                 return FrameV(asked.tags, frame=query_frame(run, statement, node))
             return asked
@@ -258,7 +361,9 @@ def _hook(run: Interpreter, node: ast.Call, owner: Handle, name: str, args: list
             return None
 
 
-def _engine(run: Interpreter, node: ast.Call, owner: Handle, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value | None:
+def _engine(
+    run: Interpreter, node: ast.Call, owner: Handle, name: str, args: list[Value], kwargs: dict[str, Value]
+) -> Value | None:
     conn = conn_of(run, owner)
     match name:
         case "begin":
@@ -274,8 +379,14 @@ def _engine(run: Interpreter, node: ast.Call, owner: Handle, name: str, args: li
             return None
 
 
-def _executed(run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value | None:
-    first = args[0] if args else kwargs.get("sql") or kwargs.get("statement") or kwargs.get("query") or kwargs.get("operation")
+def _executed(
+    run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[Value], kwargs: dict[str, Value]
+) -> Value | None:
+    first = (
+        args[0]
+        if args
+        else kwargs.get("sql") or kwargs.get("statement") or kwargs.get("query") or kwargs.get("operation")
+    )
     conn = conn_of(run, owner) if not isinstance(owner, Ref) else None
     if name in _MANY and isinstance(owner, Ref) and len(args) >= 2:
         return None
@@ -287,7 +398,8 @@ def _executed(run: Interpreter, node: ast.Call, owner: Value, name: str, args: l
         return Value()
     if isinstance(first, Str):
         many = name in _MANY or (len(args) > 1 and isinstance(args[1], Seq) and _is_rows(args[1]))
-        made = _sql(run, node, first, conn, via="execute", many=many)
+        _, given = merged(args[1:])
+        made = _sql(run, node, first, conn, via="execute", many=many, given=frozenset() if many else given)
         if not isinstance(owner, Ref):
             # A cursor is asked for the rows afterwards.
             owner.asked = made.asked
@@ -307,15 +419,32 @@ def _made_up(run: Interpreter, node: ast.Call, text: str, conn: Conn | None, *, 
     execute(run, node, Str(text=text, exact=False), conn, via="execute", many=many)
 
 
-def _sql(run: Interpreter, node: ast.Call, text: Str, conn: Conn | None, *, via: str, many: bool) -> Value:
+def _sql(
+    run: Interpreter,
+    node: ast.Call,
+    text: Str,
+    conn: Conn | None,
+    *,
+    via: str,
+    many: bool,
+    given: frozenset[str] = NONE,
+) -> Value:
     """Run SQL; what comes back remembers which tables were asked."""
-    asked = execute(run, node, text, conn, via=via, many=many)
-    made = Handle(text.tags - {"default"}, frozenset(asked), "result", conn, kind="result")
-    return made
+    asked = execute(run, node, text, conn, via=via, many=many, given=given)
+    return Handle(text.tags - {"default"}, frozenset(asked), "result", conn, kind="result")
 
 
-def execute(run: Interpreter, node: ast.AST, text: Str, conn: Conn | None, *, via: str, many: bool = False) -> set[str]:
-    """Add what a text does to the flow. Gives the tables that it reads."""
+def execute(
+    run: Interpreter,
+    node: ast.AST,
+    text: Str,
+    conn: Conn | None,
+    *,
+    via: str,
+    many: bool = False,
+    given: frozenset[str] = NONE,
+) -> set[str]:
+    """Add what a text does to the flow. Gives the tables that it reads; `given` were asked for its parameters."""
     if not is_write(text.text) and not _SELECT.match(text.text):
         return set()
     if text.node is not None:
@@ -329,13 +458,34 @@ def execute(run: Interpreter, node: ast.AST, text: Str, conn: Conn | None, *, vi
             asked.update(s for s in statement.sources if s not in statement.ctes)
     if not any(s.kind not in ("select", "other", "set", "view") for s in statements):
         if any(s.kind == "view" for s in statements):
-            _add(run, node, text, filled, [s for s in statements if s.kind == "view"], conn, via=via, many=many)
+            _add(
+                run,
+                node,
+                text,
+                filled,
+                [s for s in statements if s.kind == "view"],
+                conn,
+                via=via,
+                many=many,
+                asked=given,
+            )
         return asked
-    _add(run, node, text, filled, statements, conn, via=via, many=many)
+    _add(run, node, text, filled, statements, conn, via=via, many=many, asked=given)
     return asked
 
 
-def _add(run: Interpreter, node: ast.AST, text: Str, filled: str, statements: list[Statement], conn: Conn | None, *, via: str, many: bool) -> None:
+def _add(
+    run: Interpreter,
+    node: ast.AST,
+    text: Str,
+    filled: str,
+    statements: list[Statement],
+    conn: Conn | None,
+    *,
+    via: str,
+    many: bool,
+    asked: frozenset[str],
+) -> None:
     at = Text(filled)
     place_all = run.place(node)
 
@@ -356,11 +506,14 @@ def _add(run: Interpreter, node: ast.AST, text: Str, filled: str, statements: li
             conn.block -= 1
             conn.autocommit, conn.kind = False, "dbapi"
         op.tx = outer if outer is not None else (None if op.tx is None else (id(ops), op.tx))
-        op.tx_sure = conn is not None and (conn.kind not in ("alchemy", "unknown") or conn.block > 0) and via != "helper"
+        op.tx_sure = (
+            conn is not None and (conn.kind not in ("alchemy", "unknown") or conn.block > 0) and via != "helper"
+        )
         if op.statement.dialect in AUTOCOMMIT:
             op.tx, op.tx_sure = None, True
         op.many = many
         op.conn = conn
+        op.guards = text.asked | asked
         op.raw = text.text[op.statement.start : op.statement.start + len(op.statement.text)]
         run.add(op)
 
@@ -375,7 +528,7 @@ def literal_place(text: Str, at: Text, statement: Statement, otherwise: Place) -
     if last - first != lines:
         return otherwise if last == first else Place(first, 1, last, 0)
     if first == last:
-        return otherwise if otherwise.line == first == otherwise.last_line else Place(first, node.col_offset + 1, last, (node.end_col_offset or 0) + 1)  # type: ignore[attr-defined]
+        return otherwise if otherwise.line == first == otherwise.last_line else place_of(node)
     line, column = at.place(statement.start)
     end, _ = at.place(statement.start + len(statement.text))
     return Place(first + line - 1, column if line > 1 else 1, first + end - 1, 0)
@@ -391,4 +544,6 @@ def query_frame(run: Interpreter, text: Value | None, node: ast.AST) -> Frame:
         return Frame()
     from samewise.audit.python.queries import frame_of
 
-    return frame_of(statements[0], literal_place(text, Text(filled), statements[0], run.place(node)))
+    frame = frame_of(statements[0], literal_place(text, Text(filled), statements[0], run.place(node)))
+    frame.asked = text.asked
+    return frame

@@ -12,13 +12,23 @@ from samewise.audit.python.values import Const, Handle, Map, Ref, Str, Value, as
 if TYPE_CHECKING:
     from samewise.audit.python.interpreter import Interpreter
 
-_KEY = re.compile(r"idempoten|request-?id|x-request|dedup|client[_-]?token|external_?id|client_?ref|unique_?key|if-none-match|if-match|transaction_?id|nonce|message_?id|event_?id|reference_?id|order_?ref", re.IGNORECASE)
-_READS = re.compile(r"^(query|grant_type|username|password|prompt|messages|inputs?|search|filter|filters|q|client_secret|refresh_token|jsonrpc|image|page|limit|cursor)$", re.IGNORECASE)
+_KEY = re.compile(
+    r"idempoten|request-?id|x-request|dedup|client[_-]?token|external_?id|client_?ref|unique_?key|if-none-match|if-match|transaction_?id|nonce|message_?id|event_?id|reference_?id|order_?ref",
+    re.IGNORECASE,
+)
+_READS = re.compile(
+    r"^(query|grant_type|username|password|prompt|messages|inputs?|search|filter|filters|q|client_secret|refresh_token|jsonrpc|image|page|limit|cursor)$",
+    re.IGNORECASE,
+)
 _HTTP = ("requests", "httpx", "niquests", "grequests", "curl_cffi.requests")
-_MARK_NAME = re.compile(r"watermark|last_(run|load|sync|id|ts|date|processed|updated|extract)|bookmark|high_water", re.IGNORECASE)
+_MARK_NAME = re.compile(
+    r"watermark|last_(run|load|sync|id|ts|date|processed|updated|extract)|bookmark|high_water", re.IGNORECASE
+)
 
 
-def call(run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value | None:
+def call(
+    run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[Value], kwargs: dict[str, Value]
+) -> Value | None:
     """HTTP clients, Kafka producers and consumers, places where progress is kept."""
     dotted = f"{owner.dotted}.{name}".strip(".") if isinstance(owner, Ref) else ""
     if dotted:
@@ -27,7 +37,9 @@ def call(run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[V
             return made
     if isinstance(owner, Handle) and owner.kind == "http":
         if name == "post" or (name == "request" and args and (text_of(args[0]) or "").upper() == "POST"):
-            return _post(run, node, args[1:] if name == "request" else args, kwargs, owner.data, call_name=f"{owner.name}.post")
+            return _post(
+                run, node, args[1:] if name == "request" else args, kwargs, owner.data, call_name=f"{owner.name}.post"
+            )
         if name == "mount":
             return Value()
         return Value(name=name)
@@ -46,7 +58,9 @@ def call(run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[V
     return None
 
 
-def _library(run: Interpreter, node: ast.Call, dotted: str, args: list[Value], kwargs: dict[str, Value]) -> Value | None:
+def _library(
+    run: Interpreter, node: ast.Call, dotted: str, args: list[Value], kwargs: dict[str, Value]
+) -> Value | None:
     module, _, last = dotted.rpartition(".")
     if module in _HTTP and last == "post":
         return _post(run, node, args, kwargs, {}, call_name=dotted)
@@ -59,7 +73,9 @@ def _library(run: Interpreter, node: ast.Call, dotted: str, args: list[Value], k
         "kafka" in dotted.lower() or last != "Producer"
     ):
         return _producer(args, kwargs)
-    if last in ("KafkaConsumer", "Consumer", "DeserializingConsumer", "AIOKafkaConsumer") and ("kafka" in dotted.lower() or last != "Consumer"):
+    if last in ("KafkaConsumer", "Consumer", "DeserializingConsumer", "AIOKafkaConsumer") and (
+        "kafka" in dotted.lower() or last != "Consumer"
+    ):
         return Handle(kind="consumer")
     if dotted.endswith("Variable.set") and args and isinstance(args[0], Str):
         if _MARK_NAME.search(args[0].text):
@@ -76,7 +92,15 @@ def _library(run: Interpreter, node: ast.Call, dotted: str, args: list[Value], k
     return None
 
 
-def _post(run: Interpreter, node: ast.Call, args: list[Value], kwargs: dict[str, Value], session: dict[str, object], *, call_name: str) -> Value:
+def _post(
+    run: Interpreter,
+    node: ast.Call,
+    args: list[Value],
+    kwargs: dict[str, Value],
+    session: dict[str, object],
+    *,
+    call_name: str,
+) -> Value:
     url = args[0] if args else kwargs.get("url") or Value()
     keyed, sure = False, True
     for one in (kwargs.get("headers"), session.get("headers")):
@@ -86,13 +110,31 @@ def _post(run: Interpreter, node: ast.Call, args: list[Value], kwargs: dict[str,
         elif isinstance(one, Value):
             sure = False
             keyed = keyed or _KEY.search(one.name) is not None
-    body = next((kwargs[key] for key in ("json", "data", "params", "content") if key in kwargs), args[1] if len(args) > 1 else None)
+    body = next(
+        (kwargs[key] for key in ("json", "data", "params", "content") if key in kwargs),
+        args[1] if len(args) > 1 else None,
+    )
     if isinstance(body, Map):
         keyed = keyed or any(_KEY.search(key) for key in body.items)
         if body.items and all(_READS.match(key) for key in list(body.items)[:1]):
             keyed = True  # It asks for something: a login, a search.
     elif isinstance(body, Value) and not isinstance(body, Str) and body is not None:
-        sure = sure and body.name in ("payload", "row", "record", "order", "event", "item", "body", "data", "message", "batch", "r", "rec", "invoice", "payment")
+        sure = sure and body.name in (
+            "payload",
+            "row",
+            "record",
+            "order",
+            "event",
+            "item",
+            "body",
+            "data",
+            "message",
+            "batch",
+            "r",
+            "rec",
+            "invoice",
+            "payment",
+        )
     if kwargs.get("files") is not None or "**" in kwargs:
         sure = False
     if kwargs.get("auth") is not None and not body:

@@ -27,7 +27,17 @@ from samewise.audit.python.values import (
     unknown,
 )
 
-_BUILTINS = frozenset(dir(builtins)) | {"dbutils", "display", "task", "dag", "requests", "col", "lit", "expr", "row_number"}
+_BUILTINS = frozenset(dir(builtins)) | {
+    "dbutils",
+    "display",
+    "task",
+    "dag",
+    "requests",
+    "col",
+    "lit",
+    "expr",
+    "row_number",
+}
 
 if TYPE_CHECKING:
     from samewise.audit.python.interpreter import Interpreter
@@ -46,7 +56,7 @@ def evaluate(run: Interpreter, node: ast.expr) -> Value:
             found = run.lookup(node.id)
             return found if found is not None else _free(run, node.id)
         case ast.Attribute():
-            return _attribute(run, node)
+            return _attribute(run, node, run.eval(node.value))
         case ast.Call():
             return _call(run, node)
         case ast.BinOp():
@@ -142,7 +152,9 @@ def combine(op: ast.operator, left: Value, right: Value) -> Value:
     if isinstance(op, ast.Add) and (isinstance(left, Str) or isinstance(right, Str)):
         tags, asked = merged((left, right))
         node = left.node if isinstance(left, Str) and not right.tags and is_exact(right) else None
-        return Str(tags, asked, text=as_text(left) + as_text(right), exact=is_exact(left) and is_exact(right), node=node)
+        return Str(
+            tags, asked, text=as_text(left) + as_text(right), exact=is_exact(left) and is_exact(right), node=node
+        )
     if isinstance(op, ast.Mod) and isinstance(left, Str):
         return _percent(left, right)
     if isinstance(op, ast.Add) and isinstance(left, Seq) and isinstance(right, Seq):
@@ -154,8 +166,7 @@ def combine(op: ast.operator, left: Value, right: Value) -> Value:
     if isinstance(op, ast.RShift | ast.LShift):
         return right
     if isinstance(op, ast.BitAnd | ast.BitOr):
-        made = unknown(left, right)
-        return made
+        return unknown(left, right)
     if isinstance(op, ast.Sub) and "clock" in left.tags and "clock" in right.tags:
         return Value()  # A duration: how long something took.
     return unknown(left, right, name=left.name)
@@ -198,8 +209,8 @@ def formatted(left: Str, args: list[Value], kwargs: dict[str, Value]) -> Str:
     return Str(tags, asked, text=text, exact=False, node=left.node)
 
 
-def _attribute(run: Interpreter, node: ast.Attribute) -> Value:
-    owner = run.eval(node.value)
+def _attribute(run: Interpreter, node: ast.Attribute, owner: Value) -> Value:
+    """owner.attr; the owner is evaluated once, or a long chain would take for ever."""
     if isinstance(owner, Instance):
         if node.attr in owner.attrs:
             return owner.attrs[node.attr]
@@ -207,7 +218,8 @@ def _attribute(run: Interpreter, node: ast.Attribute) -> Value:
 
         found = method(owner, node.attr)
         if found is not None:
-            if any(isinstance(d, ast.Name) and d.id in ("property", "cached_property") for d in found.node.decorator_list):  # type: ignore[union-attr]
+            decorators = getattr(found.node, "decorator_list", [])
+            if any(isinstance(d, ast.Name) and d.id in ("property", "cached_property") for d in decorators):
                 return run.invoke(found, [], {})
             return found
         made = Value(name=node.attr)
@@ -215,12 +227,15 @@ def _attribute(run: Interpreter, node: ast.Attribute) -> Value:
         return made
     if isinstance(owner, Ref):
         special = run.attribute(run, owner, node.attr, node)
-        return special if special is not None else Ref(owner.tags, owner.asked, node.attr, dotted=f"{owner.dotted}.{node.attr}")
+        return (
+            special
+            if special is not None
+            else Ref(owner.tags, owner.asked, node.attr, dotted=f"{owner.dotted}.{node.attr}")
+        )
     found_value = run.attribute(run, owner, node.attr, node)
     if found_value is not None:
         return found_value
-    made = Value(owner.tags - {"param"}, owner.asked, node.attr)
-    return made
+    return Value(owner.tags - {"param"}, owner.asked, node.attr)
 
 
 def _call(run: Interpreter, node: ast.Call) -> Value:
@@ -242,18 +257,20 @@ def _call(run: Interpreter, node: ast.Call) -> Value:
                 kwargs["**"] = value
         else:
             kwargs["**"] = value
+    owner: Value | None
     if isinstance(node.func, ast.Attribute):
         owner = run.eval(node.func.value)
         if isinstance(owner, Alt):
             owner = next((one for one in owner.options if type(one) is not Value and not isinstance(one, Const)), owner)
         if isinstance(owner, Instance):
-            target = _attribute(run, node.func)
+            target = _attribute(run, node.func, owner)
         else:
             made = run.call(run, node, owner, args, kwargs)
             if made is not None:
                 return made
-            target = _attribute(run, node.func) if not isinstance(owner, FrameV) else Value()
+            target = _attribute(run, node.func, owner) if not isinstance(owner, FrameV) else Value()
     else:
+        owner = None
         target = run.eval(node.func)
     if isinstance(target, Alt):
         target = next((one for one in target.options if isinstance(one, Func)), target)
@@ -262,7 +279,7 @@ def _call(run: Interpreter, node: ast.Call) -> Value:
         return made
     from samewise.audit.python.calls import own
 
-    return own(run, node, target, args, kwargs)
+    return own(run, node, target, owner, args, kwargs)
 
 
 def _dict(run: Interpreter, node: ast.Dict) -> Map:
@@ -286,14 +303,18 @@ def _dict(run: Interpreter, node: ast.Dict) -> Map:
     return Map(tags, asked, items=items, exact=exact, node=node)
 
 
+def _position(index: Value, size: int) -> int | None:
+    value = index.value if isinstance(index, Const) else None
+    return value if isinstance(value, int) and -size <= value < size else None
+
+
 def _subscript(run: Interpreter, node: ast.Subscript) -> Value:
     owner = run.eval(node.value)
     index = run.eval(node.slice) if not isinstance(node.slice, ast.Slice) else Value()
     if isinstance(owner, Map) and isinstance(index, Str) and index.text in owner.items:
         return owner.items[index.text]
-    if isinstance(owner, Seq) and isinstance(index, Const) and isinstance(index.value, int) and owner.exact:
-        if -len(owner.items) <= index.value < len(owner.items):
-            return owner.items[index.value]
+    if isinstance(owner, Seq) and owner.exact and (at := _position(index, len(owner.items))) is not None:
+        return owner.items[at]
     special = run.attribute(run, owner, "[]", node) if not isinstance(owner, Ref) else None
     if special is not None:
         return special

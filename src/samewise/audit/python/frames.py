@@ -31,13 +31,89 @@ if TYPE_CHECKING:
 
 _PANDAS_READS = re.compile(r"(^|\.)(pandas|polars|geopandas|modin\.pandas|dask\.dataframe)\.(read|scan)_(\w+)$")
 _CHANGES = frozenset(
-    "withColumn withColumns select selectExpr withColumnRenamed drop fillna na cast alias toDF repartition coalesce cache persist"
-    " union unionAll unionByName crossJoin hint transform rename assign astype reset_index set_index copy apply map fill dropna"
-    " with_columns rename_columns checkpoint localCheckpoint unpersist pivot melt explode replace toPandas pandas_api to_pandas"
-    " sample withWatermark observe dropFields add_prefix add_suffix round merge join query where filter limit orderBy sort"
-    " sort_values sortWithinPartitions distinct dropDuplicates drop_duplicates dropDuplicatesWithinWatermark groupBy groupby agg"
-    " subtract exceptAll unique head nlargest with_column with_column_renamed drop_duplicates order_by group_by count_distinct"
-    " collect lazy write_csv".split()
+    [
+        "withColumn",
+        "withColumns",
+        "select",
+        "selectExpr",
+        "withColumnRenamed",
+        "drop",
+        "fillna",
+        "na",
+        "cast",
+        "alias",
+        "toDF",
+        "repartition",
+        "coalesce",
+        "cache",
+        "persist",
+        "union",
+        "unionAll",
+        "unionByName",
+        "crossJoin",
+        "hint",
+        "transform",
+        "rename",
+        "assign",
+        "astype",
+        "reset_index",
+        "set_index",
+        "copy",
+        "apply",
+        "map",
+        "fill",
+        "dropna",
+        "with_columns",
+        "rename_columns",
+        "checkpoint",
+        "localCheckpoint",
+        "unpersist",
+        "pivot",
+        "melt",
+        "explode",
+        "replace",
+        "toPandas",
+        "pandas_api",
+        "to_pandas",
+        "sample",
+        "withWatermark",
+        "observe",
+        "dropFields",
+        "add_prefix",
+        "add_suffix",
+        "round",
+        "merge",
+        "join",
+        "query",
+        "where",
+        "filter",
+        "limit",
+        "orderBy",
+        "sort",
+        "sort_values",
+        "sortWithinPartitions",
+        "distinct",
+        "dropDuplicates",
+        "drop_duplicates",
+        "dropDuplicatesWithinWatermark",
+        "groupBy",
+        "groupby",
+        "agg",
+        "subtract",
+        "exceptAll",
+        "unique",
+        "head",
+        "nlargest",
+        "with_column",
+        "with_column_renamed",
+        "drop_duplicates",
+        "order_by",
+        "group_by",
+        "count_distinct",
+        "collect",
+        "lazy",
+        "write_csv",
+    ]
 )
 
 
@@ -89,6 +165,8 @@ def _selected(run: Interpreter, owner: FrameV, node: ast.Subscript) -> Value:
 def _filtered(run: Interpreter, frame: Frame, tests: list[Value], node: ast.AST) -> Frame:
     changed = frame
     for test in tests:
+        if test.asked:
+            changed = replace(changed, asked=changed.asked | test.asked)
         if "clock_filter" in test.tags or (isinstance(test, Str) and _text_clock(test)):
             changed = replace(changed, clock=("the clock", run.place(node)))
         if "notin" in test.tags or "isnull" in test.tags:
@@ -97,7 +175,9 @@ def _filtered(run: Interpreter, frame: Frame, tests: list[Value], node: ast.AST)
             pending = frame.numbered
             if isinstance(pending, Handle):
                 changed = _first_of_each(changed, pending)
-        if isinstance(test, Str) and re.search(r"not\s+in|not\s+exists|_merge\s*==\s*.left_only", test.text, re.IGNORECASE):
+        if isinstance(test, Str) and re.search(
+            r"not\s+in|not\s+exists|_merge\s*==\s*.left_only", test.text, re.IGNORECASE
+        ):
             changed = replace(changed, anti=True)
         if "left_only" in test.tags:
             changed = replace(changed, anti=True)
@@ -105,7 +185,14 @@ def _filtered(run: Interpreter, frame: Frame, tests: list[Value], node: ast.AST)
 
 
 def _text_clock(test: Str) -> bool:
-    return re.search(r"\w+\s*(>|>=|=|==)\s*['(]*\s*(date_sub\()?(date\()?\s*(current_date|current_timestamp|now\(|jj_clock)", test.text, re.IGNORECASE) is not None
+    return (
+        re.search(
+            r"\w+\s*(>|>=|=|==)\s*['(]*\s*(date_sub\()?(date\()?\s*(current_date|current_timestamp|now\(|jj_clock)",
+            test.text,
+            re.IGNORECASE,
+        )
+        is not None
+    )
 
 
 def _first_of_each(frame: Frame, numbered: Handle) -> Frame:
@@ -122,14 +209,24 @@ def _first_of_each(frame: Frame, numbered: Handle) -> Frame:
     return changed
 
 
-def call(run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value | None:
+def call(
+    run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[Value], kwargs: dict[str, Value]
+) -> Value | None:
     """Reading, changing and writing DataFrames."""
     if isinstance(owner, Ref):
         dotted = f"{owner.dotted}.{name}".strip(".")
         read = _PANDAS_READS.search(dotted)
         if read:
             return _read(run, node, read[4], args, kwargs)
-        if dotted.endswith(("pandas.DataFrame", "polars.DataFrame", "pandas.json_normalize", "pandas.DataFrame.from_records", "pandas.DataFrame.from_dict")):
+        if dotted.endswith(
+            (
+                "pandas.DataFrame",
+                "polars.DataFrame",
+                "pandas.json_normalize",
+                "pandas.DataFrame.from_records",
+                "pandas.DataFrame.from_dict",
+            )
+        ):
             tags, asked = merged([*args, *kwargs.values()])
             return FrameV(tags, asked, frame=Frame(lib="pandas", anti="notin" in tags))
         if dotted.endswith(("pandas.concat", "pandas.merge", "polars.concat")):
@@ -137,13 +234,18 @@ def call(run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[V
             tags, asked = merged(args)
             base = frames[0].frame if frames else Frame(lib="pandas")
             kind = kwargs.get("how")
-            return FrameV(tags, asked, frame=replace(base, dedup=None, anti=isinstance(kind, Str) and "anti" in kind.text))
+            return FrameV(
+                tags, asked, frame=replace(base, dedup=None, anti=isinstance(kind, Str) and "anti" in kind.text)
+            )
     if isinstance(owner, Writer):
         return writers.step(run, node, owner, name, args, kwargs)
     written = writers.call(run, node, owner, name, args, kwargs)
     if written is not None:
         return written
-    if name in ("createOrReplaceTempView", "createTempView", "registerTempTable", "createOrReplaceGlobalTempView") and args:
+    if (
+        name in ("createOrReplaceTempView", "createTempView", "registerTempTable", "createOrReplaceGlobalTempView")
+        and args
+    ):
         view = text_of(args[0])
         if view:
             run.flow.views[view.lower()] = _frame(owner)
@@ -151,11 +253,10 @@ def call(run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[V
     if name in ("isEmpty", "is_empty"):
         if isinstance(owner, FrameV):
             owner.frame.checked_empty = True
-        run.flow.conf["*checked_empty"] = "1"
+        run.flow.checked_empty = True
         return Value()
-    if name in ("count", "head", "take", "first", "isEmpty") and isinstance(owner, FrameV):
-        if name != "head":
-            return Value(asked=owner.asked, name=owner.name)
+    if name in ("count", "head", "take", "first", "isEmpty") and isinstance(owner, FrameV) and name != "head":
+        return Value(asked=owner.asked, name=owner.name)
     if isinstance(owner, FrameV) or (name in _CHANGES and _frame_like(owner, name)):
         return _changed(run, node, owner, name, args, kwargs)
     return None
@@ -169,7 +270,15 @@ def _frame_like(owner: Value, name: str) -> bool:
     """A parameter or an unknown value that is used as a DataFrame."""
     if type(owner) is not Value:
         return False
-    if name in ("dropDuplicates", "drop_duplicates", "withColumn", "selectExpr", "withColumnRenamed", "unionByName", "withWatermark"):
+    if name in (
+        "dropDuplicates",
+        "drop_duplicates",
+        "withColumn",
+        "selectExpr",
+        "withColumnRenamed",
+        "unionByName",
+        "withWatermark",
+    ):
         return True
     return re.search(r"(^|_)(df|frame|data|rows|batch|records|source|updates)(_|\d|$)|DF$|df$", owner.name) is not None
 
@@ -177,7 +286,7 @@ def _frame_like(owner: Value, name: str) -> bool:
 def _read(run: Interpreter, node: ast.Call, kind: str, args: list[Value], kwargs: dict[str, Value]) -> FrameV:
     if kind.startswith(("sql", "gbq", "database")):
         text = args[0] if args else kwargs.get("sql") or kwargs.get("query")
-        if isinstance(text, Str) and database._SELECT.match(text.text):
+        if isinstance(text, Str) and database.is_select(text.text):
             frame = database.query_frame(run, text, node)
         else:
             name = text_of(text) or ""
@@ -189,7 +298,9 @@ def _read(run: Interpreter, node: ast.Call, kind: str, args: list[Value], kwargs
     return FrameV(frame=Frame(lib="pandas", raw="files", tables=tables))
 
 
-def _changed(run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _changed(
+    run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     """df.method(...): the same rows, less or other ones."""
     frame = _frame(owner)
     tags, asked = merged([owner, *args])
@@ -211,7 +322,9 @@ def _changed(run: Interpreter, node: ast.Call, owner: Value, name: str, args: li
                 numbered = value
             made = made_by(value)
             if made and is_key(column):
-                changed = replace(changed, generated={**frame.generated, column: (made, run.place(run.statement or node))})
+                changed = replace(
+                    changed, generated={**frame.generated, column: (made, run.place(run.statement or node))}
+                )
         case "select" | "assign":
             generated = dict(frame.generated)
             for column, value in kwargs.items():
@@ -230,7 +343,7 @@ def _changed(run: Interpreter, node: ast.Call, owner: Value, name: str, args: li
             changed = replace(changed, dedup=None if others and not others[0].dedup else changed.dedup)
             if "anti" in how:
                 changed = replace(changed, anti=True)
-            if isinstance(indicator, Const) and indicator.value or isinstance(indicator, Str):
+            if (isinstance(indicator, Const) and indicator.value) or isinstance(indicator, Str):
                 tags = tags | {"left_only"}
         case "subtract" | "exceptAll" | "except_all":
             changed = replace(changed, anti=True)

@@ -88,7 +88,7 @@ class Interpreter:
         op.path = tuple(self.path)
         op.scope = op.scope or self.scope
         op.loop = self.loop
-        op.guards = frozenset().union(*self.guards) if self.guards else frozenset()
+        op.guards = op.guards.union(*self.guards)
         op.task = op.task or self.task
         op.retry = op.retry or self.retry
         if self.statement is not None:
@@ -305,7 +305,7 @@ class Interpreter:
             case ast.Name():
                 if not value.name and not isinstance(value, Const | Str):
                     value.name = target.id
-                elif isinstance(value, Value) and type(value) is Value and value.name != target.id:
+                elif type(value) is Value and value.name != target.id:
                     value = Value(value.tags, value.asked, target.id, value.conn)
                 self.env[target.id] = value
             case ast.Tuple() | ast.List():
@@ -422,8 +422,10 @@ def _defaulted(value: Value, name: str) -> Value:
     if isinstance(value, Str):
         return Str(value.tags | {"default"}, value.asked, name, None, value.text, value.exact, value.node)
     if isinstance(value, Const):
-        return Const(value.tags | {"default", "param"}, name=name, value=value.value) if value.value is not None else Value(
-            frozenset({"param"}), name=name
+        return (
+            Const(value.tags | {"default", "param"}, name=name, value=value.value)
+            if value.value is not None
+            else Value(frozenset({"param"}), name=name)
         )
     return value
 
@@ -447,22 +449,17 @@ def method(instance: Instance, name: str) -> Func | None:
 def enter(value: Value) -> tuple[Value, Callable[[], None] | None]:
     """What `with` gives, and what happens at its end."""
     if isinstance(value, Handle) and value.kind == "transaction":
-        conn = value.conn
-        assert conn is not None
-        if value.data.get("fresh"):
-            conn.turn += 1
-        conn.block += 1
-
-        def done() -> None:
-            conn.block -= 1
-            if conn.block == 0:
-                conn.commit()
-
+        assert value.conn is not None
+        value.conn.enter(fresh=bool(value.data.get("fresh")))
         inner = value.data.get("gives")
-        return (inner if isinstance(inner, Value) else value), done
-    if isinstance(value, Handle) and value.kind == "connection" and value.conn is not None and value.conn.kind == "dbapi":
-        conn = value.conn
-        return value, conn.commit
+        return (inner if isinstance(inner, Value) else value), value.conn.leave
+    if (
+        isinstance(value, Handle)
+        and value.kind == "connection"
+        and value.conn is not None
+        and value.conn.kind == "dbapi"
+    ):
+        return value, value.conn.commit
     if type(value) is Value and re.search(r"conn|connection|^db$|transaction", value.name) and value.conn is not None:
         return value, value.conn.commit
     return value, None

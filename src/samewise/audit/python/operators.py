@@ -22,7 +22,11 @@ def other_operator(run: Interpreter, node: ast.Call, last: str, kwargs: dict[str
     elif last in ("GCSToBigQueryOperator", "GoogleCloudStorageToBigQueryOperator", "BigQueryToBigQueryOperator") or (
         "write_disposition" in kwargs
     ):
-        target = text_of(kwargs.get("destination_project_dataset_table")) or text_of(kwargs.get("destination_dataset_table")) or ""
+        target = (
+            text_of(kwargs.get("destination_project_dataset_table"))
+            or text_of(kwargs.get("destination_dataset_table"))
+            or ""
+        )
         mode = _DISPOSITIONS.get((text_of(kwargs.get("write_disposition")) or "write_empty").lower(), "unknown")
         statement = kwargs.get("sql")
         frame = database.query_frame(run, statement, node) if isinstance(statement, Str) else Frame()
@@ -30,7 +34,15 @@ def other_operator(run: Interpreter, node: ast.Call, last: str, kwargs: dict[str
     elif last == "S3ToRedshiftOperator":
         method = (text_of(kwargs.get("method")) or "APPEND").upper()
         table = ".".join(t for t in (text_of(kwargs.get("schema")), text_of(kwargs.get("table"))) if t)
-        _add(run, node, "redshift", {"APPEND": "append", "REPLACE": "overwrite"}.get(method, "merge"), table, last, Frame(dedup=()))
+        _add(
+            run,
+            node,
+            "redshift",
+            {"APPEND": "append", "REPLACE": "overwrite"}.get(method, "merge"),
+            table,
+            last,
+            Frame(dedup=()),
+        )
 
 
 def _insert_job(run: Interpreter, node: ast.Call, kwargs: dict[str, Value]) -> None:
@@ -47,11 +59,29 @@ def _insert_job(run: Interpreter, node: ast.Call, kwargs: dict[str, Value]) -> N
             table = job.items.get("destinationTable")
             name = text_of(table.items.get("tableId")) if isinstance(table, Map) else None
             frame = database.query_frame(run, statement, node) if isinstance(statement, Str) else Frame()
-            _add(run, node, "bigquery", _DISPOSITIONS.get(disposition.lower(), "unknown"), name or "", "BigQueryInsertJobOperator", frame)
+            _add(
+                run,
+                node,
+                "bigquery",
+                _DISPOSITIONS.get(disposition.lower(), "unknown"),
+                name or "",
+                "BigQueryInsertJobOperator",
+                frame,
+            )
         elif isinstance(statement, Str):
             run.flow.dialect = "bigquery"
             database.execute(run, node, statement, Conn("auto", "bigquery"), via="operator")
 
 
 def _add(run: Interpreter, node: ast.Call, lib: str, mode: str, target: str, method: str, frame: Frame) -> None:
-    run.add(FrameOp(place_of(node), lib=lib, mode=mode, target=target.lower(), frame=frame, method=method, sure=mode != "unknown"))
+    run.add(
+        FrameOp(
+            place_of(node),
+            lib=lib,
+            mode=mode,
+            target=target.lower(),
+            frame=frame,
+            method=method,
+            sure=mode != "unknown",
+        )
+    )

@@ -19,7 +19,9 @@ _SQL_OPERATOR = re.compile(
     r"|Presto|Hive|Databricks\w*|Athena|ClickHouse|Teradata|SparkSql)Operator$"
 )
 _AUTO = ("snowflake", "bigquery", "hive", "databricks", "trino", "presto", "athena", "clickhouse", "sparksql")
-_RETRYING = re.compile(r"(^|\.)(tenacity\.retry|retry|retrying\.retry|backoff\.on_exception|backoff\.on_predicate|retry_with_backoff|retryable)$")
+_RETRYING = re.compile(
+    r"(^|\.)(tenacity\.retry|retry|retrying\.retry|backoff\.on_exception|backoff\.on_predicate|retry_with_backoff|retryable)$"
+)
 
 
 def is_task(run: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
@@ -115,7 +117,9 @@ def _key_place(value: Map, key: str) -> Place:
     if isinstance(node, ast.Dict):
         for name, held in zip(node.keys, node.values, strict=True):
             if isinstance(name, ast.Constant) and name.value == key:
-                return Place(name.lineno, name.col_offset + 1, held.end_lineno or held.lineno, (held.end_col_offset or 0) + 1)
+                return Place(
+                    name.lineno, name.col_offset + 1, held.end_lineno or held.lineno, (held.end_col_offset or 0) + 1
+                )
     return place_of(node) if node is not None else Place(1)
 
 
@@ -124,7 +128,9 @@ def _dag(run: Interpreter, node: ast.Call, kwargs: dict[str, Value]) -> None:
     schedule = kwargs.get("schedule") or kwargs.get("schedule_interval")
     keyword = next((k for k in node.keywords if k.arg in ("schedule", "schedule_interval")), None)
     text = text_of(schedule)
-    run.flow.schedule = text or (ast.unparse(keyword.value).replace("datetime.", "").replace("dt.", "") if keyword is not None else "")
+    run.flow.schedule = text or (
+        ast.unparse(keyword.value).replace("datetime.", "").replace("dt.", "") if keyword is not None else ""
+    )
     start = kwargs.get("start_date")
     if start is None and isinstance(kwargs.get("default_args"), Map):
         default = kwargs["default_args"]
@@ -138,7 +144,9 @@ def _dag(run: Interpreter, node: ast.Call, kwargs: dict[str, Value]) -> None:
         run.flow.clocks.append((place, f"{start.name or 'the clock'}()"))
 
 
-def call(run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value | None:
+def call(
+    run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[Value], kwargs: dict[str, Value]
+) -> Value | None:
     """Operators and DAGs."""
     if isinstance(owner, Handle) and owner.kind in ("dag", "operator"):
         return owner
@@ -152,12 +160,25 @@ def call(run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[V
     if last == "override" or (not last.endswith("Operator") and not last.endswith("Sensor")):
         return None
     task = _task(run, node, kwargs)
-    if last in ("PythonOperator", "PythonVirtualenvOperator", "ShortCircuitOperator", "BranchPythonOperator", "ExternalPythonOperator"):
+    if last in (
+        "PythonOperator",
+        "PythonVirtualenvOperator",
+        "ShortCircuitOperator",
+        "BranchPythonOperator",
+        "ExternalPythonOperator",
+    ):
         function = kwargs.get("python_callable")
         given = kwargs.get("op_kwargs")
         positional = kwargs.get("op_args")
         if isinstance(function, Func):
-            run.tasks.append((task, function, positional.items if isinstance(positional, Seq) else [], given.items if isinstance(given, Map) else {}))
+            run.tasks.append(
+                (
+                    task,
+                    function,
+                    positional.items if isinstance(positional, Seq) else [],
+                    given.items if isinstance(given, Map) else {},
+                )
+            )
         elif isinstance(function, Ref) and "." in function.dotted and task.retry is not None:
             module, _, attr = function.dotted.rpartition(".")
             run.emitted.append(TaskFact(task.name, task.retry.count, task.retry.place, module, attr))
@@ -193,7 +214,14 @@ def _operator(run: Interpreter, node: ast.Call, last: str, task: Task, kwargs: d
             headers = kwargs.get("headers")
             keyed = isinstance(headers, Map) and any("idempot" in key.lower() for key in headers.items)
             if method.upper() == "POST":
-                run.add(HttpOp(place_of(node), url=f"/{(text_of(kwargs.get('endpoint')) or '').lstrip('/')}", keyed=keyed, call=last))
+                run.add(
+                    HttpOp(
+                        place_of(node),
+                        url=f"/{(text_of(kwargs.get('endpoint')) or '').lstrip('/')}",
+                        keyed=keyed,
+                        call=last,
+                    )
+                )
     finally:
         run.flows.append(run.flow)
         run.flow, run.task = outer, before
@@ -203,7 +231,28 @@ def _sql_operator(run: Interpreter, node: ast.Call, kind: str, kwargs: dict[str,
     statement = kwargs.get("sql") or kwargs.get("hql") or kwargs.get("query")
     auto = kwargs.get("autocommit")
     is_auto = (isinstance(auto, Const) and auto.value is True) or (kind.startswith(_AUTO) and auto is None)
-    dialect = next((d for k, d in (("postgres", "postgres"), ("mysql", "mysql"), ("snow", "snowflake"), ("bigq", "bigquery"), ("mssql", "tsql"), ("redshift", "redshift"), ("oracle", "oracle"), ("hive", "hive"), ("databricks", "databricks"), ("trino", "trino"), ("presto", "presto"), ("athena", "athena"), ("sparksql", "spark")) if kind.startswith(k)), "")
+    dialect = next(
+        (
+            d
+            for k, d in (
+                ("postgres", "postgres"),
+                ("mysql", "mysql"),
+                ("snow", "snowflake"),
+                ("bigq", "bigquery"),
+                ("mssql", "tsql"),
+                ("redshift", "redshift"),
+                ("oracle", "oracle"),
+                ("hive", "hive"),
+                ("databricks", "databricks"),
+                ("trino", "trino"),
+                ("presto", "presto"),
+                ("athena", "athena"),
+                ("sparksql", "spark"),
+            )
+            if kind.startswith(k)
+        ),
+        "",
+    )
     conn = Conn("auto" if is_auto else "dbapi", dialect)
     run.flow.dialect = dialect
     for one in statement.items if isinstance(statement, Seq) else [statement]:
@@ -214,5 +263,3 @@ def _sql_operator(run: Interpreter, node: ast.Call, kind: str, kwargs: dict[str,
                 run.emitted.append(one.text.strip().rpartition("/")[2])
             continue
         database.execute(run, node, one, conn, via="operator")
-
-

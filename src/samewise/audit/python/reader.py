@@ -20,11 +20,17 @@ INTERESTING = re.compile(
 )
 """A file without any of these writes nothing that the audit knows."""
 
-_WEB = re.compile(r"^(flask|django|fastapi|starlette|sanic|tornado|bottle|falcon|pyramid|aiohttp\.web|rest_framework|graphene|strawberry|litestar|quart|streamlit|channels)(\.|$)")
-_PIPELINE = re.compile(r"^(airflow|pyspark|pandas|polars|prefect|dagster|luigi|awsglue|dlt|petl|psycopg2\.extras|awswrangler|snowflake|delta|boto3|csv)(\.|$)")
+_WEB = re.compile(
+    r"^(flask|django|fastapi|starlette|sanic|tornado|bottle|falcon|pyramid|aiohttp\.web|rest_framework|graphene|strawberry|litestar|quart|streamlit|channels)(\.|$)"
+)
+_PIPELINE = re.compile(
+    r"^(airflow|pyspark|pandas|polars|prefect|dagster|luigi|awsglue|dlt|petl|psycopg2\.extras|awswrangler|snowflake|delta|boto3|csv)(\.|$)"
+)
 
 
-def read_python(tree: ast.Module, file: str, lines: list[str], *, language: str = "python", databricks: bool = False) -> tuple[list[Flow], list[object]]:
+def read_python(
+    tree: ast.Module, file: str, lines: list[str], *, language: str = "python", databricks: bool = False
+) -> tuple[list[Flow], list[object]]:
     """Every flow of a module, and what other files should know (tasks, SQL files)."""
     context = describe(tree, file, lines, language=language, databricks=databricks)
     if context.test or context.migration:
@@ -55,13 +61,14 @@ def _settle(flow: Flow) -> None:
 def _constants(run: Interpreter) -> Iterator[Flow]:
     """SQL in constants of the module that is run by another one."""
     for value in list(run.globals.values()):
-        if isinstance(value, Str) and value.node is not None and id(value.node) not in run.executed:
-            if database.is_write(value.text):
-                flow = Flow(run.context, name="<constant>")
-                outer, run.flow = run.flow, flow
-                database.execute(run, value.node, value, None, via="constant")
-                run.flow = outer
-                yield flow
+        if not isinstance(value, Str) or value.node is None or id(value.node) in run.executed:
+            continue
+        if database.is_write(value.text):
+            flow = Flow(run.context, name="<constant>")
+            outer, run.flow = run.flow, flow
+            database.execute(run, value.node, value, None, via="constant")
+            run.flow = outer
+            yield flow
 
 
 def describe(tree: ast.Module, file: str, lines: list[str], *, language: str, databricks: bool) -> Context:
@@ -116,7 +123,9 @@ def _tasks(run: Interpreter) -> Iterator[Flow]:
 
 
 def _follow(run: Interpreter, function: Value, task: Task | None, args: list[Value], kwargs: dict[str, Value]) -> Flow:
-    flow = Flow(run.context, name=function.name, task=task, schedule=task.schedule if task is not None else "")
+    # What is set on the Spark session holds for everyone who uses it.
+    schedule = task.schedule if task is not None else ""
+    flow = Flow(run.context, name=function.name, task=task, schedule=schedule, conf=dict(run.flow.conf))
     outer, run.flow, run.task = run.flow, flow, task
     run.path, run.guards, run.loop, run.retry = [], [], 0, None
     try:
@@ -136,7 +145,9 @@ def _roots(run: Interpreter, tree: ast.Module) -> Iterator[Flow]:
             if isinstance(cls, ClassV):
                 yield from _class_roots(run, cls)
     waiting = [
-        node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and id(node) not in run.visited
+        node
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and id(node) not in run.visited
     ]
     # Those that others call come last: they are mostly followed from there.
     for node in sorted(waiting, key=lambda one: one.name in called):

@@ -28,9 +28,29 @@ from samewise.audit.python.values import (
 if TYPE_CHECKING:
     from samewise.audit.python.interpreter import Interpreter
 
-_SESSIONS = re.compile(r"^(spark|sqlcontext|sqlctx|hivecontext|hc|spark_session|sparksession|_spark|ss|session|spark_context_sql)$", re.IGNORECASE)
-_FILES = frozenset({"csv", "json", "parquet", "orc", "text", "avro", "xml", "cloudfiles", "kafka", "kinesis", "eventhubs", "binaryfile"})
-_F = re.compile(r"(^|\.)(pyspark\.sql\.)?functions\.(\w+)$|^pyspark\.sql\.functions\.(\w+)$|snowpark\.functions\.(\w+)$")
+_SESSIONS = re.compile(
+    r"^(spark|sqlcontext|sqlctx|hivecontext|hc|spark_session|sparksession|_spark|ss|session|spark_context_sql)$",
+    re.IGNORECASE,
+)
+_FILES = frozenset(
+    {
+        "csv",
+        "json",
+        "parquet",
+        "orc",
+        "text",
+        "avro",
+        "xml",
+        "cloudfiles",
+        "kafka",
+        "kinesis",
+        "eventhubs",
+        "binaryfile",
+    }
+)
+_F = re.compile(
+    r"(^|\.)(pyspark\.sql\.)?functions\.(\w+)$|^pyspark\.sql\.functions\.(\w+)$|snowpark\.functions\.(\w+)$"
+)
 
 
 def is_session(value: Value) -> bool:
@@ -54,7 +74,9 @@ def attribute(run: Interpreter, owner: Value, name: str, node: ast.AST) -> Value
     return None
 
 
-def call(run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value | None:
+def call(
+    run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[Value], kwargs: dict[str, Value]
+) -> Value | None:
     """Calls on Spark that are not about one DataFrame."""
     if isinstance(owner, Ref):
         made = _library(run, node, owner, name, args, kwargs)
@@ -88,6 +110,9 @@ def call(run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[V
     if name == "table" and is_session(owner) and args:
         table = text_of(args[0])
         return FrameV(frame=Frame(lib="spark", tables=frozenset({table.lower()} if table else ())))
+    if name == "config" and len(args) == 2 and isinstance(args[0], Str) and args[0].text.startswith("spark."):
+        run.flow.conf[args[0].text] = as_text(args[1]).lower()
+        return owner
     if name in ("createDataFrame", "createDataset") and not isinstance(owner, Ref):
         tags, asked = merged(args)
         frame = Frame(lib="spark")
@@ -101,8 +126,10 @@ def call(run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[V
 
 
 def _sql(run: Interpreter, node: ast.Call, text: Str, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    asked = database.execute(run, node, text, Conn("spark", "databricks" if run.context.databricks else "spark"), via="spark")
-    if database._SELECT.match(text.text) and not database.is_write(text.text.lstrip()[4:] if False else ""):
+    asked = database.execute(
+        run, node, text, Conn("spark", "databricks" if run.context.databricks else "spark"), via="spark"
+    )
+    if database.is_select(text.text):
         frame = database.query_frame(run, text, node)
         frame.lib = "spark"
         for table in frame.tables:
@@ -113,7 +140,9 @@ def _sql(run: Interpreter, node: ast.Call, text: Str, args: list[Value], kwargs:
     return Value(asked=frozenset(asked))
 
 
-def _library(run: Interpreter, node: ast.Call, owner: Ref, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value | None:
+def _library(
+    run: Interpreter, node: ast.Call, owner: Ref, name: str, args: list[Value], kwargs: dict[str, Value]
+) -> Value | None:
     dotted = f"{owner.dotted}.{name}".strip(".")
     last = dotted.rpartition(".")[2]
     if last in ("getOrCreate",) or dotted.endswith(("SparkSession", "HiveContext", "SQLContext", "GlueContext")):
@@ -125,7 +154,9 @@ def _library(run: Interpreter, node: ast.Call, owner: Ref, name: str, args: list
     if dotted.endswith("DeltaTable") and args:
         return Handle(kind="delta", data={"target": path_target(text_of(args[0]) or "")})
     if dotted.endswith(("Window.partitionBy", "Window.orderBy")):
-        return _window(run, node, Handle(kind="window", data={"partition": [], "order": [], "place": run.place(node)}), last, args)
+        return _window(
+            run, node, Handle(kind="window", data={"partition": [], "order": [], "place": run.place(node)}), last, args
+        )
     if "functions" in dotted or dotted in ("col", "lit", "expr", "row_number", "when"):
         return _function(run, node, last, args, kwargs)
     return None
@@ -135,7 +166,13 @@ def _function(run: Interpreter, node: ast.Call, name: str, args: list[Value], kw
     tags, asked = merged(args)
     match name:
         case "col" | "column":
-            return Handle(tags, asked, kind="column", name=text_of(args[0]) or "" if args else "", data={"name": text_of(args[0]) if args else ""})
+            return Handle(
+                tags,
+                asked,
+                kind="column",
+                name=text_of(args[0]) or "" if args else "",
+                data={"name": text_of(args[0]) if args else ""},
+            )
         case "row_number":
             return Handle(kind="rownum")
         case "monotonically_increasing_id" | "uuid" | "rand" | "randn":
@@ -146,8 +183,25 @@ def _function(run: Interpreter, node: ast.Call, name: str, args: list[Value], kw
             return Handle(tags - {"clock"} if "clock" not in tags else tags, asked, kind="column", data={})
         case "desc" | "asc" | "desc_nulls_last" | "asc_nulls_last" if args:
             first = args[0]
-            return Handle(tags, asked, kind="column", data={"name": text_of(first) or (first.data.get("name") if isinstance(first, Handle) else "")})
-        case "to_date" | "date_trunc" | "trunc" | "lit" | "coalesce" | "upper" | "lower" | "trim" | "date_sub" | "date_add" | "to_timestamp":
+            return Handle(
+                tags,
+                asked,
+                kind="column",
+                data={"name": text_of(first) or (first.data.get("name") if isinstance(first, Handle) else "")},
+            )
+        case (
+            "to_date"
+            | "date_trunc"
+            | "trunc"
+            | "lit"
+            | "coalesce"
+            | "upper"
+            | "lower"
+            | "trim"
+            | "date_sub"
+            | "date_add"
+            | "to_timestamp"
+        ):
             inner = next((one for one in reversed(args) if isinstance(one, Handle) and one.kind == "column"), None)
             data = dict(inner.data) if inner is not None else {}
             if name in ("to_date", "date_trunc", "trunc") and data.get("name"):
@@ -165,7 +219,11 @@ def _expression(text: Str) -> Handle:
     if re.search(r"row_number\s*\(", text.text, re.IGNORECASE):
         over = re.search(r"partition\s+by\s+(.*?)(order\s+by\s+(.*?))?\)", text.text, re.IGNORECASE | re.DOTALL)
         if over:
-            order = [re.sub(r"\s+(asc|desc).*", "", p.strip(), flags=re.IGNORECASE) for p in (over[3] or "").split(",") if p.strip()]
+            order = [
+                re.sub(r"\s+(asc|desc).*", "", p.strip(), flags=re.IGNORECASE)
+                for p in (over[3] or "").split(",")
+                if p.strip()
+            ]
             return Handle(kind="rownum", data={"partition": [p.strip() for p in over[1].split(",")], "order": order})
     tags = text.tags | ({"clock"} if clock else set()) | ({"made"} if made else set())
     return Handle(frozenset(tags), text.asked, kind="column", data={"made": made[1].lower()} if made else {})
@@ -221,7 +279,9 @@ def _reader(run: Interpreter, owner: Handle, name: str, args: list[Value], kwarg
             return owner
 
 
-def _delta(run: Interpreter, node: ast.Call, owner: Handle, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _delta(
+    run: Interpreter, node: ast.Call, owner: Handle, name: str, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     match name:
         case "alias" | "as_":
             return owner
@@ -231,7 +291,15 @@ def _delta(run: Interpreter, node: ast.Call, owner: Handle, name: str, args: lis
             frame = source.frame if isinstance(source, FrameV) else Frame(param=True)
             text = text_of(condition) or ""
             keys = tuple(dict.fromkeys(m.lower() for m in re.findall(r"[\w`]+\.(\w+)\s*(?:<=>|==?)", text)))
-            return Handle(kind="mergebuilder", data={"target": owner.data["target"], "frame": frame, "keys": keys, "var": source.name if source else ""})
+            return Handle(
+                kind="mergebuilder",
+                data={
+                    "target": owner.data["target"],
+                    "frame": frame,
+                    "keys": keys,
+                    "var": source.name if source else "",
+                },
+            )
         case "delete":
             run.add(ClearOp(run.place(node), target=owner.data["target"]))
             return Value()

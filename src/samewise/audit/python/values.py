@@ -39,6 +39,16 @@ class Conn:
             return None
         return ("conn", self.number, self.turn)
 
+    def enter(self, *, fresh: bool) -> None:
+        """`with connection.transaction():` begins."""
+        self.turn += 1 if fresh else 0
+        self.block += 1
+
+    def leave(self) -> None:
+        self.block -= 1
+        if self.block == 0:
+            self.commit()
+
     def commit(self) -> None:
         self.turn += 1
         self.commits += 1
@@ -200,8 +210,7 @@ def join(one: Value | None, other: Value | None) -> Value:
         return one
     options = [*_options(one), *_options(other)][:6]
     tags, asked = merged(options)
-    made = Alt(tags, asked, one.name, one.conn or other.conn, options)
-    return made
+    return Alt(tags, asked, one.name, one.conn or other.conn, options)
 
 
 def _options(value: Value) -> list[Value]:
@@ -237,10 +246,13 @@ def names_of(*values: Value | None) -> tuple[str, ...]:
 
 
 def place_of(node: ast.AST, cell: int = 0) -> Place:
+    line = int(getattr(node, "lineno", 1))
+    end_line = getattr(node, "end_lineno", None)
+    end_column = getattr(node, "end_col_offset", None)
     return Place(
-        getattr(node, "lineno", 1),
-        getattr(node, "col_offset", 0) + 1,
-        getattr(node, "end_lineno", None) or getattr(node, "lineno", 1),
-        (getattr(node, "end_col_offset", None) or 0) + 1,
+        line,
+        int(getattr(node, "col_offset", 0)) + 1,
+        line if end_line is None else int(end_line),
+        0 if end_column is None else int(end_column) + 1,
         cell,
     )

@@ -27,13 +27,44 @@ if TYPE_CHECKING:
     from samewise.audit.python.interpreter import Interpreter
 
 _ENDS = frozenset(
-    "save saveAsTable insertInto parquet orc csv json text avro jdbc delta save_as_table append overwritePartitions overwrite"
-    " createOrReplace create replace start toTable table".split()
+    [
+        "save",
+        "saveAsTable",
+        "insertInto",
+        "parquet",
+        "orc",
+        "csv",
+        "json",
+        "text",
+        "avro",
+        "jdbc",
+        "delta",
+        "save_as_table",
+        "append",
+        "overwritePartitions",
+        "overwrite",
+        "createOrReplace",
+        "create",
+        "replace",
+        "start",
+        "toTable",
+        "table",
+    ]
 )
-_MODES = {"append": "append", "overwrite": "overwrite", "error": "fail", "errorifexists": "fail", "ignore": "ignore", "default": "fail", "truncate": "overwrite"}
+_MODES = {
+    "append": "append",
+    "overwrite": "overwrite",
+    "error": "fail",
+    "errorifexists": "fail",
+    "ignore": "ignore",
+    "default": "fail",
+    "truncate": "overwrite",
+}
 
 
-def step(run: Interpreter, node: ast.Call, owner: Writer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def step(
+    run: Interpreter, node: ast.Call, owner: Writer, name: str, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     """One call on a writer: it is told something, or it writes."""
     first = args[0] if args else None
     match name:
@@ -70,7 +101,12 @@ def modes(value: Value | None) -> tuple[str, bool]:
     """The mode of a writer, and whether it is sure."""
     if value is None:
         return "fail", True
-    found = [_MODES.get(text.lower(), "unknown") if (text := text_of(one)) is not None and isinstance(one, Str) and one.exact else "unknown" for one in options_of(value)]
+    found = [
+        _MODES.get(text.lower(), "unknown")
+        if (text := text_of(one)) is not None and isinstance(one, Str) and one.exact
+        else "unknown"
+        for one in options_of(value)
+    ]
     sure = len(found) == 1 and "default" not in value.tags
     if "append" in found:
         return "append", sure
@@ -79,11 +115,18 @@ def modes(value: Value | None) -> tuple[str, bool]:
     return (found[0] if found else "unknown"), sure
 
 
-def _end(run: Interpreter, node: ast.Call, owner: Writer, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _end(
+    run: Interpreter, node: ast.Call, owner: Writer, name: str, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     first = args[0] if args else kwargs.get("path") or kwargs.get("name") or kwargs.get("tableName")
     if name == "jdbc":
         first = args[1] if len(args) > 1 else kwargs.get("table")
-    target = path_target(text_of(first) or (as_text(first) if first is not None else "") or owner.options.get("dbtable", "") or owner.target)
+    target = path_target(
+        text_of(first)
+        or (as_text(first) if first is not None else "")
+        or owner.options.get("dbtable", "")
+        or owner.target
+    )
     if not target:
         target = owner.options.get("dbtable", owner.options.get("path", owner.options.get("table", ""))).lower()
     if owner.stream:
@@ -123,16 +166,27 @@ def _end(run: Interpreter, node: ast.Call, owner: Writer, name: str, args: list[
         dynamic = False
     if not owner.sure and "?" in owner.options:
         sure = False
-    if run.flow.conf.get("*checked_empty"):
+    if run.flow.checked_empty:
         owner.frame.checked_empty = True
     keys = tuple(value for key, value in owner.options.items() if key.startswith("hoodie") and "recordkey" in key)
     run.add(
         FrameOp(
-            run.place(node), lib="spark", mode=mode, format=fmt, target=target, frame=owner.frame, options=dict(owner.options),
-            partition_by=owner.partition_by, dynamic=dynamic, method=_method(name, mode), sure=sure, keys=keys or owner.keys,
-            clock_target=_clock_target(first), var=owner.var,
+            run.place(node),
+            lib="spark",
+            mode=mode,
+            format=fmt,
+            target=target,
+            frame=owner.frame,
+            options=dict(owner.options),
+            partition_by=owner.partition_by,
+            dynamic=dynamic,
+            method=_method(name, mode),
+            sure=sure,
+            keys=keys or owner.keys,
+            clock_target=_clock_target(first),
+            var=owner.var,
         )
-    )  # fmt: skip
+    )
     return Value()
 
 
@@ -150,10 +204,15 @@ def _started(run: Interpreter, node: ast.Call, owner: Writer, target: str, name:
     batch = _batch_flow(run, owner) if isinstance(owner.batch, Func) else None
     run.add(
         StreamOp(
-            run.place(node), target=target or (owner.batch.name if owner.batch is not None else ""), sink=owner.format,
-            checkpoint="checkpointlocation" in options, sure="?" not in owner.options, batch_flow=batch, frame=owner.frame,
+            run.place(node),
+            target=target or (owner.batch.name if owner.batch is not None else ""),
+            sink=owner.format,
+            checkpoint="checkpointlocation" in options,
+            sure="?" not in owner.options,
+            batch_flow=batch,
+            frame=owner.frame,
         )
-    )  # fmt: skip
+    )
     if batch is not None:
         run.flows.append(batch)
 
@@ -166,7 +225,10 @@ def _batch_flow(run: Interpreter, owner: Writer) -> Flow:
     run.flow.views.update(outer.views)
     path, guards = run.path, run.guards
     run.path, run.guards = [], []
-    batch = FrameV(name="batch_df", frame=Frame(lib="spark", raw="" if owner.frame.dedup is not None else owner.frame.raw, dedup=owner.frame.dedup))
+    batch = FrameV(
+        name="batch_df",
+        frame=Frame(lib="spark", raw="" if owner.frame.dedup is not None else owner.frame.raw, dedup=owner.frame.dedup),
+    )
     try:
         made = run.invoke(func, [batch, Value(name="batch_id")], {})
         if isinstance(func.node, ast.Lambda):
@@ -177,7 +239,9 @@ def _batch_flow(run: Interpreter, owner: Writer) -> Flow:
     return flow
 
 
-def call(run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value | None:
+def call(
+    run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[Value], kwargs: dict[str, Value]
+) -> Value | None:
     """Methods that write at once: to_sql, writeTo, to_gbq, write_database, ..."""
     if isinstance(owner, Ref | Str | Const):
         return None
@@ -185,10 +249,16 @@ def call(run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[V
     first = args[0] if args else None
     match name:
         case "writeTo":
-            return Writer(frame=frame, target=path_target(text_of(first) or as_text(first) if first is not None else ""), var=owner.name)
+            return Writer(
+                frame=frame,
+                target=path_target(text_of(first) or as_text(first) if first is not None else ""),
+                var=owner.name,
+            )
         case "to_sql":
             given = kwargs.get("if_exists") or (args[3] if len(args) > 3 else None)
-            mode, sure = modes_of(given, {"append": "append", "replace": "overwrite", "fail": "fail", "delete_rows": "overwrite"}, "fail")
+            mode, sure = modes_of(
+                given, {"append": "append", "replace": "overwrite", "fail": "fail", "delete_rows": "overwrite"}, "fail"
+            )
             custom = kwargs.get("method")
             table = first or kwargs.get("name")
             schema = text_of(kwargs.get("schema"))
@@ -196,25 +266,80 @@ def call(run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[V
             target = f"{schema}.{target}" if schema else target
             con = kwargs.get("con") or (args[1] if len(args) > 1 else None)
             keys = ("method",) if custom is not None and not isinstance(custom, Str | Const) else ()
-            op = FrameOp(run.place(node), lib="pandas", mode=mode, target=target.lower(), frame=frame, method='to_sql(if_exists="append")', sure=sure, keys=keys, con=con.name if con is not None else "", var=owner.name)
+            op = FrameOp(
+                run.place(node),
+                lib="pandas",
+                mode=mode,
+                target=target.lower(),
+                frame=frame,
+                method='to_sql(if_exists="append")',
+                sure=sure,
+                keys=keys,
+                con=con.name if con is not None else "",
+                var=owner.name,
+            )
             if con is not None and con.conn is not None:
                 op.tx = con.conn.tx()
             run.add(op)
             return Const(value=None)
         case "to_gbq" | "write_database" | "write_delta" | "to_iceberg":
             given = kwargs.get("if_exists") or kwargs.get("if_table_exists") or kwargs.get("mode")
-            mode, sure = modes_of(given, {"append": "append", "replace": "overwrite", "overwrite": "overwrite", "fail": "fail", "error": "fail", "merge": "merge"}, "fail")
+            mode, sure = modes_of(
+                given,
+                {
+                    "append": "append",
+                    "replace": "overwrite",
+                    "overwrite": "overwrite",
+                    "fail": "fail",
+                    "error": "fail",
+                    "merge": "merge",
+                },
+                "fail",
+            )
             target = text_of(first or kwargs.get("destination_table") or kwargs.get("table_name")) or ""
             if mode != "merge":
-                run.add(FrameOp(run.place(node), lib="bigquery" if name == "to_gbq" else "polars", mode=mode, target=target.lower(), frame=frame, method=f"{name}()", sure=sure))
+                run.add(
+                    FrameOp(
+                        run.place(node),
+                        lib="bigquery" if name == "to_gbq" else "polars",
+                        mode=mode,
+                        target=target.lower(),
+                        frame=frame,
+                        method=f"{name}()",
+                        sure=sure,
+                    )
+                )
             return Const(value=None)
         case "to_csv" | "to_json" if kwargs.get("mode") is not None:
             mode, sure = modes_of(kwargs["mode"], {"a": "append", "w": "overwrite", "x": "fail"}, "overwrite")
             if mode == "append":
-                run.add(FrameOp(run.place(node), lib="files", mode=mode, format="csv", target=path_target(text_of(first) or ""), frame=frame, method=f'{name}(mode="a")', sure=sure and run.loop == 0))
+                run.add(
+                    FrameOp(
+                        run.place(node),
+                        lib="files",
+                        mode=mode,
+                        format="csv",
+                        target=path_target(text_of(first) or ""),
+                        frame=frame,
+                        method=f'{name}(mode="a")',
+                        sure=sure and run.loop == 0,
+                    )
+                )
             return Const(value=None)
         case "to_csv" | "to_parquet" | "write_parquet" | "write_csv" | "to_feather" | "to_excel" | "to_pickle":
-            run.add(FrameOp(run.place(node), lib="pandas", mode="overwrite", format="files", target=path_target(text_of(first) or ""), frame=Frame(), method=f"{name}()", clock_target=_clock_target(first) or (run.task is not None and isinstance(first, Str) and "jj_clock" in first.text)))
+            run.add(
+                FrameOp(
+                    run.place(node),
+                    lib="pandas",
+                    mode="overwrite",
+                    format="files",
+                    target=path_target(text_of(first) or ""),
+                    frame=Frame(),
+                    method=f"{name}()",
+                    clock_target=_clock_target(first)
+                    or (run.task is not None and isinstance(first, Str) and "jj_clock" in first.text),
+                )
+            )
             return Const(value=None)
         case _:
             return None

@@ -35,7 +35,13 @@ def as_json(result: Result, summary: Summary, exit_code: int) -> dict[str, Any]:
             "checklist": [asdict(line) for line in summary.checklist],
         },
         "writes": [
-            {"file": file, "line": write.place.line, "kind": write.kind, "target": write.target or None, "verdict": write.verdict.value}
+            {
+                "file": file,
+                "line": write.place.line,
+                "kind": write.kind,
+                "target": write.target or None,
+                "verdict": write.verdict.value,
+            }
             for file, write in result.writes
         ],
     }
@@ -100,7 +106,8 @@ def as_sarif(result: Result, version: str) -> dict[str, Any]:
                     {
                         "executionSuccessful": True,
                         "toolExecutionNotifications": [
-                            {"level": "warning", "message": {"text": f"{p.file}: not read: {p.message}"}} for p in result.problems
+                            {"level": "warning", "message": {"text": f"{p.file}: not read: {p.message}"}}
+                            for p in result.problems
                         ],
                     }
                 ],
@@ -132,7 +139,12 @@ def _sarif_result(one: Finding, ids: list[str]) -> dict[str, Any]:
                         "artifactLocation": {"uri": _uri(one.file)},
                         "replacements": [
                             {
-                                "deletedRegion": {"startLine": e.first, "startColumn": 1, "endLine": e.last + 1, "endColumn": 1},
+                                "deletedRegion": {
+                                    "startLine": e.first,
+                                    "startColumn": 1,
+                                    "endLine": e.last + 1,
+                                    "endColumn": 1,
+                                },
                                 "insertedContent": {"text": "".join(f"{line}\n" for line in e.lines)},
                             }
                             for e in one.fix.edits
@@ -165,7 +177,8 @@ def as_github(result: Result) -> Iterator[str]:
         place = f"file={_property(one.file)},line={one.place.line},endLine={one.place.last_line}"
         yield f"::{words[one.level]} {place},title={title}::{_data(f'{one.message}. Fix: {one.fix.text}')}"
     for problem in result.problems:
-        yield f"::warning file={_property(problem.file)},line={problem.line or 1},title=not read::{_data(problem.message)}"
+        place = f"file={_property(problem.file)},line={problem.line or 1}"
+        yield f"::warning {place},title=not read::{_data(problem.message)}"
 
 
 def _data(text: str) -> str:

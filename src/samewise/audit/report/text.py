@@ -68,7 +68,9 @@ def _code(finding: Finding, text: str, style: Style, width: int) -> Iterator[str
 
 
 def _wrapped(text: str, width: int, indent: str) -> list[str]:
-    return textwrap.wrap(text, max(40, width), initial_indent=indent, subsequent_indent=indent + "  ", break_long_words=False)
+    return textwrap.wrap(
+        text, max(40, width), initial_indent=indent, subsequent_indent=indent + "  ", break_long_words=False
+    )
 
 
 def _summary(result: Result, summary: Summary, style: Style, width: int) -> Iterator[str]:

@@ -26,7 +26,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "SW102", "insert-select-without-guard", "INSERT ... SELECT without a guard",
         "Nothing in the statement or around it asks whether the rows are there already.",
-        "a retry, a rerun, a backfill", "ON CONFLICT, MERGE, or DELETE + INSERT in one transaction", inserts.insert_select,
+        "a retry, a rerun, a backfill", "ON CONFLICT, MERGE, or DELETE + INSERT in one transaction",
+        inserts.insert_select,
     ),
     Rule(
         "SW103", "insert-without-on-conflict", "Rows inserted without ON CONFLICT",
@@ -36,7 +37,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "SW104", "dedup-later", "Duplicates are taken out later",
         "Between the write and the clean-up readers see duplicates, and a clean-up that fails leaves them.",
-        "the clean-up fails, or readers come first", "write by key, so that there is nothing to clean up", inserts.dedup_later,
+        "the clean-up fails, or readers come first", "write by key, so that nothing needs it",
+        inserts.dedup_later,
     ),
     Rule(
         "SW201", "delete-insert-not-atomic", "DELETE + INSERT outside one transaction",
@@ -106,7 +108,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "SW403", "watermark-first", "Watermark stored before the write",
         "A failure after the watermark moved and before the rows landed loses them for good.",
-        "a crash between watermark and write", "the watermark last, in the same transaction", progress.mark_before_write,
+        "a crash between watermark and write", "the watermark last, in the same transaction",
+        progress.mark_before_write,
     ),
     Rule(
         "SW501", "retries-on-unsafe-write", "Retries on a task whose write is unsafe",

@@ -57,7 +57,9 @@ def found(
     )
 
 
-def swap(context: Context, place: Place, pattern: str, replacement: str | Callable[[re.Match[str]], str]) -> tuple[Edit, ...]:
+def swap(
+    context: Context, place: Place, pattern: str, replacement: str | Callable[[re.Match[str]], str]
+) -> tuple[Edit, ...]:
     """An edit that replaces the first match of `pattern` in the lines of `place`; none where nothing matches."""
     if context.language == "notebook" or not context.lines:
         return ()

@@ -11,8 +11,12 @@ from samewise.audit.rules.base import found, named, swap
 from samewise.audit.rules.shared import cleared_before, guard_of, quiet
 from samewise.audit.sql.inside import CLOCK, clock_filter
 
-_DAILY = re.compile(r"\{\{\s*(ds|ds_nodash|yesterday_ds|prev_ds|execution_date\s*\|\s*ds|data_interval_start\s*\|\s*ds)\b[^}]*\}\}")
-_EXACT = re.compile(r"\{\{\s*(data_interval_start|data_interval_end|ts|ts_nodash|execution_date|next_execution_date|logical_date)(?![^}]*\|\s*ds)[^}]*\}\}")
+_DAILY = re.compile(
+    r"\{\{\s*(ds|ds_nodash|yesterday_ds|prev_ds|execution_date\s*\|\s*ds|data_interval_start\s*\|\s*ds)\b[^}]*\}\}"
+)
+_EXACT = re.compile(
+    r"\{\{\s*(data_interval_start|data_interval_end|ts|ts_nodash|execution_date|next_execution_date|logical_date)(?![^}]*\|\s*ds)[^}]*\}\}"
+)
 
 
 def clock_in_filter(flow: Flow) -> Iterator[Finding]:
@@ -32,8 +36,13 @@ def clock_in_filter(flow: Flow) -> Iterator[Finding]:
                 _clock_edit(flow, op, place),
             )
         else:
-            message = f"{what} by {clock}: a run that is late, or repeated, loads other rows, and those in between are lost"
-            fix = Fix("pass the window in as a parameter (:window_start, :window_end) and filter by that", _clock_edit(flow, op, place))
+            message = (
+                f"{what} by {clock}: a run that is late, or repeated, loads other rows, and those in between are lost"
+            )
+            fix = Fix(
+                "pass the window in as a parameter (:window_start, :window_end) and filter by that",
+                _clock_edit(flow, op, place),
+            )
         yield found("SW402" if in_task else "SW401", op, Level.WARNING, message, fix, place=place, target=_target(op))
     for place, clock in flow.clocks:
         op = Op(place, scope=flow.name)
@@ -42,7 +51,10 @@ def clock_in_filter(flow: Flow) -> Iterator[Finding]:
             op,
             Level.WARNING,
             f"{clock} is asked when the file is read: the intervals of the runs move with it",
-            Fix("give a fixed date: start_date=datetime(2026, 1, 1)", swap(flow.context, place, r"start_date\s*=\s*[\w.]+\([^)]*\)", "start_date=datetime(2026, 1, 1)")),
+            Fix(
+                "give a fixed date: start_date=datetime(2026, 1, 1)",
+                swap(flow.context, place, r"start_date\s*=\s*[\w.]+\([^)]*\)", "start_date=datetime(2026, 1, 1)"),
+            ),
         )
 
 
@@ -76,7 +88,12 @@ def _sql_clock(flow: Flow, op: SqlOp) -> Iterator[tuple[Op, str, Place, str]]:
         if op.config.get("materialized") == "incremental" and op.filter:
             clock = CLOCK.search(op.filter)
             if clock is not None and clock_filter(statement):
-                yield op, clock[0].strip(" ("), _clock_place(op), f"what an incremental run of {op.name} loads is chosen"
+                yield (
+                    op,
+                    clock[0].strip(" ("),
+                    _clock_place(op),
+                    f"what an incremental run of {op.name} loads is chosen",
+                )
         return
     if kind not in ("insert", "merge", "upsert", "overwrite"):
         return
@@ -124,12 +141,25 @@ def _clock_edit(flow: Flow, op: Op, place: Place) -> tuple[Edit, ...]:
 def grain_of(schedule: str) -> str:
     """hour, day, week or month; empty where it is not known."""
     text = schedule.strip().lower()
-    named_grains = {"@hourly": "hour", "@daily": "day", "@midnight": "day", "@weekly": "week", "@monthly": "month", "hourly": "hour", "daily": "day"}
+    named_grains = {
+        "@hourly": "hour",
+        "@daily": "day",
+        "@midnight": "day",
+        "@weekly": "week",
+        "@monthly": "month",
+        "hourly": "hour",
+        "daily": "day",
+    }
     if text in named_grains:
         return named_grains[text]
     delta = re.match(r"timedelta\((\w+)=(\d+)", text)
     if delta:
-        return {"minutes": "hour", "hours": "hour" if int(delta[2]) < 24 else "day", "days": "day", "weeks": "week"}.get(delta[1], "")
+        return {
+            "minutes": "hour",
+            "hours": "hour" if int(delta[2]) < 24 else "day",
+            "days": "day",
+            "weeks": "week",
+        }.get(delta[1], "")
     parts = text.split()
     if len(parts) != 5:
         return ""
@@ -157,9 +187,11 @@ def coarse_partition(flow: Flow) -> Iterator[Finding]:
                         "SW205",
                         op,
                         Level.ERROR,
-                        f"the run of each hour replaces a whole day of {named(op.statement.target)} with its own hour: the other 23 are lost",
+                        f"the run of each hour replaces a whole day of {named(op.statement.target)}"
+                        f" with its own hour: the other 23 are lost",
                         Fix(
-                            "replace what the run loads: partition by hour, or run daily, or load the whole day each time",
+                            "replace what the run loads: partition by hour, or run daily, or load"
+                            " the whole day each time",
                             _schedule_edit(flow),
                         ),
                         target=op.statement.target,
@@ -181,11 +213,19 @@ def _replaced(flow: Flow, index: int, op: SqlOp) -> str:
 def _schedule_edit(flow: Flow) -> tuple[Edit, ...]:
     for number, line in enumerate(flow.context.lines, start=1):
         if re.search(r"schedule(_interval)?\s*=", line):
-            return swap(flow.context, Place(number), r"(schedule(?:_interval)?\s*=\s*)([\"'][^\"']*[\"']|timedelta\([^)]*\))", r'\1"@daily"')
+            return swap(
+                flow.context,
+                Place(number),
+                r"(schedule(?:_interval)?\s*=\s*)([\"'][^\"']*[\"']|timedelta\([^)]*\))",
+                r'\1"@daily"',
+            )
     return ()
 
 
-_SPAN = re.compile(r"interval\s*'?(\d+)\s*'?\s*(hour|minute|day)|(?:dateadd|timestamp_sub|date_sub)\s*\(\s*'?(hour|minute|day)", re.IGNORECASE)
+_SPAN = re.compile(
+    r"interval\s*'?(\d+)\s*'?\s*(hour|minute|day)|(?:dateadd|timestamp_sub|date_sub)\s*\(\s*'?(hour|minute|day)",
+    re.IGNORECASE,
+)
 
 
 def _coarse_model(flow: Flow, op: ModelOp) -> Iterator[Finding]:
@@ -200,13 +240,16 @@ def _coarse_model(flow: Flow, op: ModelOp) -> Iterator[Finding]:
     if span is None:
         return
     count, unit = int(span[1] or 1), (span[2] or span[3]).lower()
-    short = (unit in ("hour", "minute") and grain in ("day", "month", "year") and count < 24) or (unit == "day" and grain in ("month", "year") and count < 28)
+    short = (unit in ("hour", "minute") and grain in ("day", "month", "year") and count < 24) or (
+        unit == "day" and grain in ("month", "year") and count < 28
+    )
     if short:
         yield found(
             "SW205",
             op,
             Level.ERROR,
-            f"{op.name} replaces whole partitions (by {grain}) with the rows of the last {count} {unit}{'s' if count > 1 else ''}: the rest of the {grain} is lost",
+            f"{op.name} replaces whole partitions (by {grain}) with the rows of the last {count}"
+            f" {unit}{'s' if count > 1 else ''}: the rest of the {grain} is lost",
             Fix(f"filter by whole partitions (date_trunc('{grain}', ...)), or partition by {unit}"),
             target=op.name,
         )

@@ -36,9 +36,11 @@ def post(flow: Flow) -> Iterator[Finding]:
             "SW601",
             op,
             Level.ERROR if retried and known else Level.WARNING,
-            f"{op.method} to {named(op.url, 'an API')} carries no idempotency key: sent again, it does again what it did",
+            f"{op.method} to {named(op.url, 'an API')} carries no idempotency key: sent again, it"
+            f" does again what it did",
             Fix(
-                'send a key that is the same for the same thing: headers={"Idempotency-Key": str(uuid.uuid5(uuid.NAMESPACE_URL, <what identifies it>))}',
+                "send a key that is the same for the same thing:"
+                ' headers={"Idempotency-Key": str(uuid.uuid5(uuid.NAMESPACE_URL, <what identifies it>))}',
                 swap(flow.context, op.place, r"\)\s*$", ', headers={"Idempotency-Key": idempotency_key})'),
             ),
             unsure=unsure,
@@ -60,7 +62,8 @@ def produce(flow: Flow) -> Iterator[Finding]:
             "SW602",
             op,
             Level.WARNING,
-            f"{retry.what} sends the messages to {named(op.topic, 'the topic')} again, and nothing tells the copies apart: no key, no idempotent producer",
+            f"{retry.what} sends the messages to {named(op.topic, 'the topic')} again, and nothing"
+            f" tells the copies apart: no key, no idempotent producer",
             Fix(
                 "give each message a key that identifies it (key=...), and the producer enable.idempotence=true",
                 swap(flow.context, op.place, r"\)\s*$", ", key=message_key)"),

@@ -10,7 +10,7 @@ from samewise.audit.finding import Finding, Fix, Level
 from samewise.audit.rules.base import found, last_part, named, swap
 from samewise.audit.rules.shared import above, cleared_before, quiet
 from samewise.audit.sql.guards import own_guard
-from samewise.audit.sql.statement import is_log, is_scratch
+from samewise.audit.sql.statement import is_log, is_scratch, same_table
 
 _TABLE_FORMATS = frozenset({"delta", "iceberg", "hudi"})
 _PLAIN = frozenset({"parquet", "orc", "avro"})
@@ -30,6 +30,8 @@ def append(flow: Flow) -> Iterator[Finding]:
 def _appended(flow: Flow, op: FrameOp) -> Iterator[Finding]:
     if is_scratch(op.target) or is_log(op.target) or op.frame.anti or above(op, op.target) in ("key", "check"):
         return
+    if any(same_table(table, op.target) for table in op.frame.asked):
+        return  # It goes on from what the target holds.
     if {"txnappid", "txnversion"} & {name.lower() for name in op.options}:
         return
     if op.format in ("console", "memory", "noop", "kafka") or op.format == "hudi" or op.keys:
@@ -44,7 +46,16 @@ def _appended(flow: Flow, op: FrameOp) -> Iterator[Finding]:
     else:
         message = f"{op.method} appends to {where}: a second run adds the same rows again"
     level = Level.WARNING if op.format in ("csv", "json", "text") else Level.ERROR
-    yield found("SW101", op, level, message, _append_fix(flow, op), unsure=unsure, target=op.target, enforced=op.lib == "pandas" or op.format == "jdbc")
+    yield found(
+        "SW101",
+        op,
+        level,
+        message,
+        _append_fix(flow, op),
+        unsure=unsure,
+        target=op.target,
+        enforced=op.lib == "pandas" or op.format == "jdbc",
+    )
 
 
 def _append_fix(flow: Flow, op: FrameOp) -> Fix:
@@ -52,7 +63,10 @@ def _append_fix(flow: Flow, op: FrameOp) -> Fix:
     column = op.partition_by[0] if op.partition_by else "<window column>"
     if op.lib == "spark":
         if op.format and op.format not in _TABLE_FORMATS:
-            return Fix(f'write {target} as Delta and replace the window: .mode("overwrite").option("replaceWhere", "{column} = ...")')
+            return Fix(
+                f"write {target} as Delta and replace the window:"
+                f' .mode("overwrite").option("replaceWhere", "{column} = ...")'
+            )
         where = f"{column} = '<the day that is loaded>'"
         edits = swap(
             flow.context,
@@ -61,18 +75,22 @@ def _append_fix(flow: Flow, op: FrameOp) -> Fix:
             lambda _: f'.mode("overwrite").option("replaceWhere", "{where}")',
         )
         return Fix(
-            f'replace the window in one commit: .mode("overwrite").option("replaceWhere", "{where}"); or MERGE into {target} by key',
+            f'replace the window in one commit: .mode("overwrite").option("replaceWhere", "{where}");'
+            f" or MERGE into {target} by key",
             edits,
         )
     if op.lib == "pandas":
         con = op.con or "engine"
         frame = op.var or "df"
         return Fix(
-            f"with {con}.begin() as connection: DELETE FROM {target} WHERE <the window>, then {frame}.to_sql(..., con=connection);"
+            f"with {con}.begin() as connection: DELETE FROM {target} WHERE <the window>, then"
+            f" {frame}.to_sql(..., con=connection);"
             " or to_sql into a staging table and INSERT ... ON CONFLICT from there"
         )
     if op.lib == "bigquery":
-        return Fix(f"WRITE_TRUNCATE into one partition ({last_part(target)}$YYYYMMDD), or load a staging table and MERGE")
+        return Fix(
+            f"WRITE_TRUNCATE into one partition ({last_part(target)}$YYYYMMDD), or load a staging table and MERGE"
+        )
     if op.lib == "files":
         return Fix("write the file anew (mode 'w') under a name that the window decides")
     return Fix(f"load a staging table and MERGE it into {target} by key, or replace the window in one transaction")
@@ -80,7 +98,12 @@ def _append_fix(flow: Flow, op: FrameOp) -> Fix:
 
 def _copied(flow: Flow, op: SqlOp) -> Iterator[Finding]:
     statement = op.statement
-    if own_guard(statement) or is_scratch(statement.target) or is_log(statement.target) or above(op, statement.target) in ("key", "check"):
+    if (
+        own_guard(statement)
+        or is_scratch(statement.target)
+        or is_log(statement.target)
+        or above(op, statement.target) in ("key", "check")
+    ):
         return
     cleared = cleared_before(flow, op)
     if cleared is not None and cleared.sure:
@@ -94,7 +117,10 @@ def _copied(flow: Flow, op: SqlOp) -> Iterator[Finding]:
         op,
         Level.ERROR,
         f"{statement.uppers[0]} appends to {named(target)}: a second run adds the same rows again",
-        Fix(f"COPY into a temporary table, then INSERT INTO {named(target)} ... ON CONFLICT (or MERGE) from it; or DELETE the window in the same transaction"),
+        Fix(
+            f"COPY into a temporary table, then INSERT INTO {named(target)} ... ON CONFLICT (or"
+            f" MERGE) from it; or DELETE the window in the same transaction"
+        ),
         unsure=unsure,
         target=target,
         columns=statement.columns,
@@ -145,20 +171,34 @@ def dynamic_overwrite(flow: Flow) -> Iterator[Finding]:
                 "SW204",
                 op,
                 Level.WARNING,
-                f"dynamic overwrite replaces only partitions that the result has: a day of {named(op.target)} that became empty keeps its old rows",
-                Fix(f"""overwrite by predicate: .option("replaceWhere", "{column} = '...'") clears the day even if nothing is left of it""", edits),
+                f"dynamic overwrite replaces only partitions that the result has: a day of"
+                f" {named(op.target)} that became empty keeps its old rows",
+                Fix(
+                    f"""overwrite by predicate: .option("replaceWhere", "{column} = '...'") clears the day"""
+                    " even if nothing is left of it",
+                    edits,
+                ),
                 unsure=not op.sure,
                 target=op.target,
             )
         elif isinstance(op, SqlOp) and op.statement.kind == "overwrite" and "dynamic" in op.statement.modifiers:
             column = op.statement.partition_text.split(",")[-1].strip() or "<partition column>"
-            edits = swap(flow.context, op.place, r"PARTITION\s*\([^)]*\)", f"PARTITION ({column} = '{{{{ ds }}}}')") if op.via == "file" else ()
+            edits = (
+                swap(flow.context, op.place, r"PARTITION\s*\([^)]*\)", f"PARTITION ({column} = '{{{{ ds }}}}')")
+                if op.via == "file"
+                else ()
+            )
             yield found(
                 "SW204",
                 op,
                 Level.WARNING,
-                f"INSERT OVERWRITE with a dynamic partition replaces only partitions that the result has: one of {named(op.statement.target)}"
+                f"INSERT OVERWRITE with a dynamic partition replaces only partitions that the result"
+                f" has: one of {named(op.statement.target)}"
                 " that became empty keeps its old rows",
-                Fix(f"name the partition: PARTITION ({column} = <value>), or on Delta INSERT INTO ... REPLACE WHERE {column} = <value>", edits),
+                Fix(
+                    f"name the partition: PARTITION ({column} = <value>), or on Delta INSERT INTO ..."
+                    f" REPLACE WHERE {column} = <value>",
+                    edits,
+                ),
                 target=op.statement.target,
             )

@@ -13,8 +13,12 @@ from samewise.audit.sql.names import pick_key
 from samewise.audit.sql.statement import is_log, is_scratch, same_table
 
 _NO_CONFLICT = frozenset({"tsql", "snowflake", "bigquery", "redshift", "oracle", "hive"})
-_NO_KEYS = frozenset({"spark", "databricks", "hive", "snowflake", "bigquery", "redshift", "athena", "trino", "presto", "clickhouse"})
-_LOADS = re.compile(r"load|etl|ingest|import|sync|pipeline|job|insert|extract|store|populate|upsert|dump|scrap|crawl|fetch")
+_NO_KEYS = frozenset(
+    {"spark", "databricks", "hive", "snowflake", "bigquery", "redshift", "athena", "trino", "presto", "clickhouse"}
+)
+_LOADS = re.compile(
+    r"load|etl|ingest|import|sync|pipeline|job|insert|extract|store|populate|upsert|dump|scrap|crawl|fetch"
+)
 
 
 def _judged(flow: Flow, op: SqlOp) -> tuple[str, bool] | None:
@@ -48,10 +52,20 @@ def insert_select(flow: Flow) -> Iterator[Finding]:
         target = statement.target
         message = f"INSERT INTO {named(target)} ... SELECT adds the same rows again when it runs twice"
         if unsure:
-            message = f"INSERT INTO {named(target)} ... SELECT may add rows again: {why or 'what it asks first is not clear'}"
+            message = (
+                f"INSERT INTO {named(target)} ... SELECT may add rows again: {why or 'what it asks first is not clear'}"
+            )
         level = Level.WARNING if flow.context.web or not target else Level.ERROR
         yield found(
-            "SW102", op, level, message, _insert_fix(flow, op), unsure=unsure, target=target, columns=statement.columns, enforced=_enforces(flow, op)
+            "SW102",
+            op,
+            level,
+            message,
+            _insert_fix(flow, op),
+            unsure=unsure,
+            target=target,
+            columns=statement.columns,
+            enforced=_enforces(flow, op),
         )
 
 
@@ -77,11 +91,24 @@ def insert_values(flow: Flow) -> Iterator[Finding]:
         if bulk or op.task is not None or not unsure:
             message = f"rows go into {named(target)} without a key: a second run adds them again, or stops half-way"
         else:
-            message = f"INSERT INTO {named(target)} without ON CONFLICT: safe to repeat only if a unique key stands in the way"
+            message = (
+                f"INSERT INTO {named(target)} without ON CONFLICT: safe to repeat only if a unique key"
+                f" stands in the way"
+            )
         if why:
             message += f"; {why}"
         fix = _insert_fix(flow, op)
-        yield found("SW103", op, level, message, fix, unsure=unsure, target=target, columns=statement.columns, enforced=_enforces(flow, op))
+        yield found(
+            "SW103",
+            op,
+            level,
+            message,
+            fix,
+            unsure=unsure,
+            target=target,
+            columns=statement.columns,
+            enforced=_enforces(flow, op),
+        )
 
 
 def _enforces(flow: Flow, op: SqlOp) -> bool:
@@ -97,13 +124,19 @@ def _insert_fix(flow: Flow, op: SqlOp) -> Fix:
     dialect = statement.dialect or flow.dialect
     if op.via == "spark" or dialect in ("spark", "databricks"):
         text = (
-            f"replace what this run is about instead of adding to it: INSERT INTO {target} REPLACE WHERE <the window> SELECT ..."
+            f"replace what this run is about instead of adding to it: INSERT INTO {target} REPLACE"
+            f" WHERE <the window> SELECT ..."
             f" (Delta), or MERGE INTO {target} by {key}"
         )
-        edits = _sql_swap(flow.context, op, r"(INSERT\s+INTO\s+(?:TABLE\s+)?\S+)\s+", r"\1 REPLACE WHERE window_day = :window_day\n")
+        edits = _sql_swap(
+            flow.context, op, r"(INSERT\s+INTO\s+(?:TABLE\s+)?\S+)\s+", r"\1 REPLACE WHERE window_day = :window_day\n"
+        )
         return Fix(text, edits)
     if dialect in _NO_CONFLICT:
-        text = f"MERGE INTO {target} USING (SELECT ...) ON the key ({key}) WHEN NOT MATCHED THEN INSERT, or DELETE the window in the same transaction"
+        text = (
+            f"MERGE INTO {target} USING (SELECT ...) ON the key ({key}) WHEN NOT MATCHED THEN INSERT, or"
+            f" DELETE the window in the same transaction"
+        )
         return Fix(text, _merge_edit(flow.context, op, target, key))
     if dialect == "mysql":
         assigned = f"{key} = VALUES({key})"
@@ -132,7 +165,8 @@ def _merge_edit(context: Context, op: SqlOp, target: str, key: str) -> tuple[Edi
     values = ", ".join(f"s.{name}" for name in columns)
     indented = "\n".join(f"    {line}" for line in match[0].strip().split("\n"))
     new = (
-        f"MERGE INTO {target} AS t\nUSING (\n  SELECT DISTINCT * FROM (\n{indented}\n  ) AS q\n) AS s\nON t.{key} = s.{key}\n"
+        f"MERGE INTO {target} AS t\nUSING (\n  SELECT DISTINCT * FROM (\n{indented}\n  ) AS q\n) AS"
+        f" s\nON t.{key} = s.{key}\n"
         f"WHEN NOT MATCHED THEN INSERT ({listed}) VALUES ({values})"
     )
     return swap(context, op.place, re.escape(op.raw), lambda _: new)
@@ -166,12 +200,11 @@ def _dedups(op: Op) -> str:
             if statement.target in statement.ctes:
                 return next((s for s in statement.sources if s not in statement.ctes), "")
             return statement.target
-        if statement.kind == "overwrite" and any(same_table(statement.target, s) for s in statement.sources):
-            if statement.has("SELECT DISTINCT") or "ROW_NUMBER" in statement.uppers:
-                return statement.target
+        rewrites = statement.kind == "overwrite" and any(same_table(statement.target, s) for s in statement.sources)
+        if rewrites and (statement.has("SELECT DISTINCT") or "ROW_NUMBER" in statement.uppers):
+            return statement.target
     if isinstance(op, FrameOp) and op.mode == "overwrite" and op.frame.dedup is not None:
-        if any(same_table(op.target, table) for table in op.frame.tables):
-            return op.target
+        return op.target if any(same_table(op.target, table) for table in op.frame.tables) else ""
     return ""
 
 
@@ -190,7 +223,8 @@ def dedup_later(flow: Flow) -> Iterator[Finding]:
                 "SW104",
                 op,
                 Level.WARNING,
-                f"duplicates in {target} are taken out after they came in: until then, and when this step fails, readers see them",
+                f"duplicates in {target} are taken out after they came in: until then, and when this"
+                f" step fails, readers see them",
                 _dedup_fix(flow.context, op, adds[0], target),
                 target=target,
                 related=related,
@@ -221,5 +255,3 @@ def _dedup_fix(context: Context, op: Op, add: Op, target: str) -> Fix:
     edits = _at_end(context, add, f"ON CONFLICT ({key}) DO NOTHING")
     gone = Edit(op.place.line, op.place.last_line, ())
     return Fix(text, (*edits, gone)) if edits else Fix(text)
-
-

@@ -85,8 +85,13 @@ def _sql_merge(flow: Flow, op: SqlOp, known: dict[str, str]) -> Iterator[Finding
         "SW301",
         op,
         Level.WARNING,
-        f"the source of MERGE INTO {named(target)} can hold a {key} twice: the first run inserts both, the next one fails on them",
-        Fix(f"keep one row of each key first: QUALIFY ROW_NUMBER() OVER (PARTITION BY {key} ORDER BY <version> DESC, <tie breaker>) = 1", edits),
+        f"the source of MERGE INTO {named(target)} can hold a {key} twice: the first run inserts"
+        f" both, the next one fails on them",
+        Fix(
+            f"keep one row of each key first: QUALIFY ROW_NUMBER() OVER (PARTITION BY {key} ORDER BY"
+            f" <version> DESC, <tie breaker>) = 1",
+            edits,
+        ),
         unsure=not sure,
         target=target,
     )
@@ -102,11 +107,18 @@ def _frame_merge(flow: Flow, op: FrameOp) -> Iterator[Finding]:
         "SW301",
         op,
         Level.WARNING,
-        f"the rows that are merged into {named(op.target)} can hold a {', '.join(keys)} twice: the first run inserts both, the next one fails on them",
+        f"the rows that are merged into {named(op.target)} can hold a {', '.join(keys)} twice: the"
+        f" first run inserts both, the next one fails on them",
         Fix(
-            f"keep one row of each key first: a ROW_NUMBER over Window.partitionBy({listed}).orderBy(<version>.desc(), <tie breaker>), or"
+            f"keep one row of each key first: a ROW_NUMBER over"
+            f" Window.partitionBy({listed}).orderBy(<version>.desc(), <tie breaker>), or"
             f" {op.var or 'df'}.dropDuplicates([{listed}]) where the copies are equal",
-            swap(flow.context, op.place, r"\.merge\(\s*(\w+)((?:\.alias\([^)]*\))?)", rf".merge(\1.dropDuplicates([{listed}])\2"),
+            swap(
+                flow.context,
+                op.place,
+                r"\.merge\(\s*(\w+)((?:\.alias\([^)]*\))?)",
+                rf".merge(\1.dropDuplicates([{listed}])\2",
+            ),
         ),
         unsure=not frame.raw,
         target=op.target,
@@ -119,7 +131,11 @@ def generated(flow: Flow) -> Iterator[Finding]:
         return
     for op in flow.ops:
         if isinstance(op, SqlOp):
-            if op.statement.kind not in ("insert", "overwrite", "ctas") or flow.context.web or is_scratch(op.statement.target):
+            if (
+                op.statement.kind not in ("insert", "overwrite", "ctas")
+                or flow.context.web
+                or is_scratch(op.statement.target)
+            ):
                 continue
             guard = guard_of(flow, op) if op.statement.kind == "insert" else ""
             for name, made in generated_keys(op.statement):
@@ -138,7 +154,9 @@ def generated(flow: Flow) -> Iterator[Finding]:
 
 def _generated(flow: Flow, op: Op, name: str, made: str, target: str, place: Place) -> Finding:
     spark = isinstance(op, FrameOp)
-    good = 'F.sha2(F.concat_ws("|", <natural key columns>), 256)' if spark else "md5(concat_ws('|', natural_key_column))"
+    good = (
+        'F.sha2(F.concat_ws("|", <natural key columns>), 256)' if spark else "md5(concat_ws('|', natural_key_column))"
+    )
     typed = rf"(?:{re.escape(made)}|{_MAKERS})"
     pattern = rf"(F\.)?(expr\(\s*[\"'])?\b{typed}\([^()]*\)([\"']\s*\))?"
     edits = swap(flow.context, place, pattern, lambda _: good.replace("<natural key columns>", '"natural_key_column"'))
@@ -166,10 +184,16 @@ def processing_key(flow: Flow) -> Iterator[Finding]:
             "SW303",
             op,
             Level.WARNING,
-            f"{name} is the time of loading, and part of the key: every run brings new keys, so nothing is ever a duplicate",
+            f"{name} is the time of loading, and part of the key: every run brings new keys, so"
+            f" nothing is ever a duplicate",
             Fix(
                 f"take {name} out of the key",
-                swap(flow.context, place, rf"\s*,\s*[\"']?(?:\w\.)?{re.escape(name)}[\"']?(?=\s*[\])])|AND\s+\w+\.{re.escape(name)}\s*=\s*\w+\.{re.escape(name)}", ""),
+                swap(
+                    flow.context,
+                    place,
+                    rf"\s*,\s*[\"']?(?:\w\.)?{re.escape(name)}[\"']?(?=\s*[\])])|AND\s+\w+\.{re.escape(name)}\s*=\s*\w+\.{re.escape(name)}",
+                    "",
+                ),
             ),
             place=place,
         )
@@ -189,7 +213,8 @@ def offset_key(flow: Flow) -> Iterator[Finding]:
             "SW306",
             op,
             Level.WARNING,
-            f"{', '.join(keys)} say where a message lies, not which one it is: sent again it has another offset, and a new topic begins at 0",
+            f"{', '.join(keys)} say where a message lies, not which one it is: sent again it has"
+            f" another offset, and a new topic begins at 0",
             Fix("use an id that the producer sets (event_id), or a hash of the payload", edits),
             place=place,
         )

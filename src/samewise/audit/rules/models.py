@@ -11,8 +11,12 @@ from samewise.audit.rules.base import found, swap
 from samewise.audit.sql.names import pick_key
 from samewise.audit.sql.words import words_of
 
-_MAX_OF_THIS = re.compile(r"(>=?)\s*\(?\s*(?:coalesce\s*\(\s*)?\(?\s*select.{0,200}?max\s*\(.{0,300}?\bthis\b", re.IGNORECASE | re.DOTALL)
-_ASKS_THIS = re.compile(r"(not\s+in|not\s+exists|left\s+join|except|anti\s+join).{0,300}?\bthis\b", re.IGNORECASE | re.DOTALL)
+_MAX_OF_THIS = re.compile(
+    r"(>=?)\s*\(?\s*(?:coalesce\s*\(\s*)?\(?\s*select.{0,200}?max\s*\(.{0,300}?\bthis\b", re.IGNORECASE | re.DOTALL
+)
+_ASKS_THIS = re.compile(
+    r"(not\s+in|not\s+exists|left\s+join|except|anti\s+join).{0,300}?\bthis\b", re.IGNORECASE | re.DOTALL
+)
 
 
 def incremental(flow: Flow) -> Iterator[Finding]:
@@ -35,26 +39,39 @@ def incremental(flow: Flow) -> Iterator[Finding]:
             continue
         if asks is not None and asks[1] == ">":
             unsure = True
-            message = f"{op.name} has no unique_key: it relies on its newest row, so a row that comes late, or at the same time, is lost"
+            message = (
+                f"{op.name} has no unique_key: it relies on its newest row, so a row that comes late, or"
+                f" at the same time, is lost"
+            )
         elif asks is not None:
-            message = f"{op.name} has no unique_key, and takes the newest rows (>=) again: every run adds them once more"
+            message = (
+                f"{op.name} has no unique_key, and takes the newest rows (>=) again: every run adds them once more"
+            )
         elif strategy == "append" and has_key:
             message = f"{op.name} appends: its unique_key is not used by incremental_strategy='append'"
             level = Level.WARNING
         else:
             message = f"{op.name} is incremental without a unique_key: a second run adds the same rows again"
         key = _key_of(op)
-        edits = () if has_key else swap(
-            flow.context, op.place, r"(materialized\s*=\s*[\"']incremental[\"'])", rf"\1, unique_key='{key}'"
+        edits = (
+            ()
+            if has_key
+            else swap(flow.context, op.place, r"(materialized\s*=\s*[\"']incremental[\"'])", rf"\1, unique_key='{key}'")
         )
         if has_key:
-            edits = swap(flow.context, op.place, r"incremental_strategy\s*=\s*[\"']append[\"']", "incremental_strategy='merge'")
+            edits = swap(
+                flow.context, op.place, r"incremental_strategy\s*=\s*[\"']append[\"']", "incremental_strategy='merge'"
+            )
         yield found(
             "SW801",
             op,
             level,
             message,
-            Fix(f"config(unique_key='{key}') (merge, or delete+insert), or incremental_strategy='insert_overwrite' by partition", edits),
+            Fix(
+                f"config(unique_key='{key}') (merge, or delete+insert), or"
+                f" incremental_strategy='insert_overwrite' by partition",
+                edits,
+            ),
             unsure=unsure,
             target=op.name,
         )

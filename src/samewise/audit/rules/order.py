@@ -32,7 +32,12 @@ def _loose(flow: Flow, op: Op, why: str, unsure: bool, target: str, place: Place
     lines = Place(place.line, 1, max(place.last_line, min(place.line + 6, op.place.last_line)), 1)
     if isinstance(op, SqlOp):
         if "no ORDER BY" in why:
-            edits = swap(flow.context, lines, r"(PARTITION\s+BY\s+[^()]*?)\s*\)", r"\1 ORDER BY version_column DESC, tie_breaker)")
+            edits = swap(
+                flow.context,
+                lines,
+                r"(PARTITION\s+BY\s+[^()]*?)\s*\)",
+                r"\1 ORDER BY version_column DESC, tie_breaker)",
+            )
         else:
             edits = swap(flow.context, lines, r"(ORDER\s+BY\s+[^()]*?)\s*\)", r"\1, version_column DESC, tie_breaker)")
     else:
@@ -68,7 +73,11 @@ def limit(flow: Flow) -> Iterator[Finding]:
             if word is None:
                 continue
             place = at_word(op, word)
-            edits = swap(flow.context, place, r"\bLIMIT\b", "ORDER BY key_column LIMIT") if op.via in ("file", "dbt") else ()
+            edits = (
+                swap(flow.context, place, r"\bLIMIT\b", "ORDER BY key_column LIMIT")
+                if op.via in ("file", "dbt")
+                else ()
+            )
             yield _limited(flow, op, word.upper, op.statement.target, place, edits)
         elif isinstance(op, FrameOp) and op.frame.limited is not None and op.mode in ("append", "overwrite", "merge"):
             edits = swap(flow.context, op.frame.limited, r"\.limit\(", '.orderBy("key_column").limit(')

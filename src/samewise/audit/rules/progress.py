@@ -30,9 +30,15 @@ def is_mark(op: Op) -> str:
         if MARK.search(last) and not last.endswith("_log"):
             return statement.target
         if statement.kind == "update" and statement.target:
-            sets = re.search(r" SET (.*?)( WHERE |$)", statement.flat.lower().replace(" set ", " SET ").replace(" where ", " WHERE "))
+            sets = re.search(
+                r" SET (.*?)( WHERE |$)", statement.flat.lower().replace(" set ", " SET ").replace(" where ", " WHERE ")
+            )
             column = re.match(r"[\w. ]*?(\w+) =", sets[1]) if sets else None
-            if column and MARK.search(column[1]) and re.search(r"config|control|state|meta|job|etl|sync|pipeline|source|status", last):
+            if (
+                column
+                and MARK.search(column[1])
+                and re.search(r"config|control|state|meta|job|etl|sync|pipeline|source|status", last)
+            ):
                 return statement.target
     return ""
 
@@ -44,7 +50,9 @@ def _is_data(op: Op) -> bool:
         statement = op.statement
         if statement.kind not in ("insert", "values", "overwrite", "merge", "copy", "upsert"):
             return False
-        return not is_mark(op) and not is_log(statement.target) and not is_staging(statement.target) and not _is_status(op)
+        return (
+            not is_mark(op) and not is_log(statement.target) and not is_staging(statement.target) and not _is_status(op)
+        )
     return False
 
 
@@ -75,7 +83,10 @@ def mark_before_write(flow: Flow) -> Iterator[Finding]:
                 op,
                 Level.ERROR if later.path == op.path else Level.WARNING,
                 f"{what} moves before the rows are written: a failure in between, and they are never loaded",
-                Fix("write the rows first and move the watermark last, best in the same transaction", _moved(flow, op, later)),
+                Fix(
+                    "write the rows first and move the watermark last, best in the same transaction",
+                    _moved(flow, op, later),
+                ),
                 target=what,
                 related=(Related(later.place, "the rows are written here"),),
             )

@@ -35,7 +35,8 @@ def delete_insert(flow: Flow) -> Iterator[Finding]:
             "SW201",
             cleared.op,
             level,
-            f"{verb} and the rows that replace it are separate commits: a failure in between leaves {named(target)} without them",
+            f"{verb} and the rows that replace it are separate commits: a failure in between leaves"
+            f" {named(target)} without them",
             _fix(flow, cleared.op, op),
             unsure=unsure,
             target=target,
@@ -62,7 +63,9 @@ def _how_sure(clear: Op, fill: Op) -> tuple[Level, bool]:
 def _fix(flow: Flow, clear: Op, fill: Op) -> Fix:
     target = named(target_of(fill))
     if isinstance(fill, FrameOp) and fill.lib == "spark":
-        return Fix(f'write once: .mode("overwrite").option("replaceWhere", "<the rows that are deleted here>") into {target}')
+        return Fix(
+            f'write once: .mode("overwrite").option("replaceWhere", "<the rows that are deleted here>") into {target}'
+        )
     dialect = (clear.statement.dialect if isinstance(clear, SqlOp) else "") or flow.dialect
     if dialect in AUTOCOMMIT or (isinstance(clear, SqlOp) and clear.via == "spark"):
         return Fix(f"replace in one statement: INSERT INTO {target} REPLACE WHERE <the window> SELECT ..., or MERGE")
@@ -76,7 +79,11 @@ def _fix(flow: Flow, clear: Op, fill: Op) -> Fix:
             return Fix(text + f", and DELETE FROM {target}: TRUNCATE commits by itself here")
         return Fix(text, wrap(flow.context, clear.place, fill.place, begin, "COMMIT;"))
     between = [op for op in flow.ops if op.place > clear.place and op.place < fill.place]
-    return Fix("commit once, after both: `with engine.begin() as connection:` around them, or one connection.commit() at the end", _one_commit(flow, clear, fill, between))
+    return Fix(
+        "commit once, after both: `with engine.begin() as connection:` around them, or one"
+        " connection.commit() at the end",
+        _one_commit(flow, clear, fill, between),
+    )
 
 
 def _one_commit(flow: Flow, clear: Op, fill: Op, between: list[Op]) -> tuple[Edit, ...]:
@@ -135,7 +142,9 @@ def _comes_back(ops: list[Op], target: str) -> SqlOp | None:
 def _kept_aside(before: list[Op], target: str) -> bool:
     """The old one was renamed away just before: what is dropped is not what readers read."""
     return any(
-        isinstance(op, SqlOp) and op.statement.kind == "rename" and any(same_table(target, s) for s in op.statement.sources)
+        isinstance(op, SqlOp)
+        and op.statement.kind == "rename"
+        and any(same_table(target, s) for s in op.statement.sources)
         for op in before
     )
 
@@ -146,9 +155,17 @@ def _swap_fix(flow: Flow, op: SqlOp, comes: SqlOp, dialect: str, *, renamed: boo
         if not renamed:
             edits = swap(flow.context, comes.place, r"CREATE\s+TABLE(\s+IF\s+NOT\s+EXISTS)?", "CREATE OR REPLACE TABLE")
             gone = Edit(op.place.line, op.place.last_line, ()) if op.via == "file" else None
-            return Fix(f"CREATE OR REPLACE TABLE {target} AS ...: readers see the old or the new", (gone, *edits) if gone and edits else ())
-        return Fix(f"ALTER TABLE {target} SWAP WITH the new one, or CREATE OR REPLACE TABLE {target}, then drop the old one")
+            return Fix(
+                f"CREATE OR REPLACE TABLE {target} AS ...: readers see the old or the new",
+                (gone, *edits) if gone and edits else (),
+            )
+        return Fix(
+            f"ALTER TABLE {target} SWAP WITH the new one, or CREATE OR REPLACE TABLE {target}, then drop the old one"
+        )
     if dialect == "mysql":
-        return Fix(f"RENAME TABLE {target} TO {target}_old, {target}_new TO {target} (one atomic statement), then drop {target}_old")
+        return Fix(
+            f"RENAME TABLE {target} TO {target}_old, {target}_new TO {target} (one atomic statement),"
+            f" then drop {target}_old"
+        )
     edits = wrap(flow.context, op.place, comes.place, "BEGIN;", "COMMIT;") if op.via == "file" else ()
     return Fix(f"put DROP and what follows into one transaction, or rename {target} away first and drop it last", edits)

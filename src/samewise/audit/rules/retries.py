@@ -22,7 +22,9 @@ def retried(flow: Flow) -> Iterator[Finding]:
         retry = op.retry or (op.task.retry if op.task is not None else None)
         if retry is None or retry.count <= 0 or retry.place in told:
             continue
-        unsafe = next((f for f in flow.findings if f.rule in UNSAFE and _about(f, op) and f.level is not Level.NOTE), None)
+        unsafe = next(
+            (f for f in flow.findings if f.rule in UNSAFE and _about(f, op) and f.level is not Level.NOTE), None
+        )
         if unsafe is None:
             continue
         told.add(retry.place)

@@ -10,7 +10,24 @@ from samewise.audit.sql.guards import own_guard
 from samewise.audit.sql.inside import CLOCK
 from samewise.audit.sql.statement import is_ledger, is_scratch, same_table
 
-_STAGING = frozenset(["stg", "staging", "stage", "landing", "work", "wrk", "load", "interim", "intermediate", "buffer", "swap", "new", "delta", "incoming"])
+_STAGING = frozenset(
+    [
+        "stg",
+        "staging",
+        "stage",
+        "landing",
+        "work",
+        "wrk",
+        "load",
+        "interim",
+        "intermediate",
+        "buffer",
+        "swap",
+        "new",
+        "delta",
+        "incoming",
+    ]
+)
 _COMMITS_AT_TRUNCATE = frozenset({"mysql", "oracle", "redshift"})
 
 
@@ -98,7 +115,11 @@ def _clears(other: Op, op: Op, flow: Flow) -> Cleared | None:
 def _is_retention(op: SqlOp) -> bool:
     """DELETE ... WHERE created_at < now() - interval '90 days': that is housekeeping."""
     statement = op.statement
-    return CLOCK.search(statement.text) is not None and re.search(r" <=? ", statement.flat) is not None and " > " not in statement.flat
+    return (
+        CLOCK.search(statement.text) is not None
+        and re.search(r" <=? ", statement.flat) is not None
+        and " > " not in statement.flat
+    )
 
 
 def variables(flow: Flow) -> list[tuple[str, str]]:
@@ -110,7 +131,9 @@ def variables(flow: Flow) -> list[tuple[str, str]]:
             if "MAX" not in statement.uppers and "COUNT" not in statement.uppers:
                 continue
             for word in statement.words:
-                if word.kind == "word" and (word.text.startswith("@") or statement.kind == "set" or "INTO" in statement.uppers):
+                if word.kind == "word" and (
+                    word.text.startswith("@") or statement.kind == "set" or "INTO" in statement.uppers
+                ):
                     found.append((word.text.lower(), statement.text))
     return found
 
@@ -140,9 +163,8 @@ def passes_on(flow: Flow, op: Op, target: str) -> bool:
         if other is op:
             later = True
         elif later and isinstance(other, SqlOp) and other.statement.writes:
-            if any(same_table(target, source) for source in other.statement.sources) and not same_table(
-                other.statement.target, target
-            ):
+            reads = any(same_table(target, source) for source in other.statement.sources)
+            if reads and not same_table(other.statement.target, target):
                 return True
     return False
 

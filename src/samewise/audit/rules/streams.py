@@ -27,10 +27,16 @@ def checkpoint(flow: Flow) -> Iterator[Finding]:
             "SW701",
             op,
             Level.ERROR,
-            f"the stream into {named(op.target, 'its sink')} has no checkpoint: after a restart it begins anew, or skips what came meanwhile",
+            f"the stream into {named(op.target, 'its sink')} has no checkpoint: after a restart it"
+            f" begins anew, or skips what came meanwhile",
             Fix(
                 f'.option("checkpointLocation", "{place}")',
-                swap(flow.context, op.place, r"\.(start|toTable|table)\(", rf'.option("checkpointLocation", "{place}").\1('),
+                swap(
+                    flow.context,
+                    op.place,
+                    r"\.(start|toTable|table)\(",
+                    rf'.option("checkpointLocation", "{place}").\1(',
+                ),
             ),
             unsure=not op.sure,
             target=op.target,
@@ -45,7 +51,11 @@ def batch_append(flow: Flow) -> Iterator[Finding]:
         if isinstance(op, FrameOp) and op.mode in ("append", "unknown"):
             if op.frame.anti or {"txnappid", "txnversion"} & {name.lower() for name in op.options}:
                 continue
-            if is_log(op.target) or above(op, op.target) in ("key", "check") or op.format in ("console", "noop", "kafka"):
+            if (
+                is_log(op.target)
+                or above(op, op.target) in ("key", "check")
+                or op.format in ("console", "noop", "kafka")
+            ):
                 continue
             cleared = cleared_before(flow, op)
             if cleared is not None and cleared.sure:
@@ -65,7 +75,8 @@ def batch_append(flow: Flow) -> Iterator[Finding]:
             Level.ERROR,
             f"foreachBatch appends to {named(target)}: a batch that is tried again is there twice",
             Fix(
-                f'on Delta .option("txnAppId", "{app}").option("txnVersion", batch_id) makes the second try a no-op; elsewhere MERGE by key',
+                f'on Delta .option("txnAppId", "{app}").option("txnVersion", batch_id) makes the'
+                f" second try a no-op; elsewhere MERGE by key",
                 swap(
                     flow.context,
                     op.place,

@@ -217,7 +217,9 @@ def _create(made: Statement, at: int) -> None:
             depth += 1
         elif uppers[index] == ")":
             depth -= 1
-        elif (depth == 0 and uppers[index] in ("SELECT", "WITH") and _at(uppers, index + 1) not in ("(", "DISTRIBUTION")) or (uppers[index] == "SELECT" and "AS" in uppers[at:index]):
+        elif (
+            depth == 0 and uppers[index] in ("SELECT", "WITH") and _at(uppers, index + 1) not in ("(", "DISTRIBUTION")
+        ) or (uppers[index] == "SELECT" and "AS" in uppers[at:index]):
             made.kind = "ctas"
             break
         elif depth == 0 and uppers[index] in ("CLONE", "DEEP"):

@@ -9,7 +9,9 @@ from samewise.audit.sql.statement import Statement
 
 _ENFORCES = frozenset({"", "postgres", "mysql", "sqlite", "tsql", "oracle", "duckdb"})
 """The others take PRIMARY KEY for a comment."""
-_GENERATED = re.compile(r"\bSERIAL\b|\bBIGSERIAL\b|\bSMALLSERIAL\b|AUTO_?INCREMENT|\bIDENTITY\b|NEXTVAL|GEN_RANDOM_UUID|UUID_GENERATE|NEWID|\bUUID \( \)")
+_GENERATED = re.compile(
+    r"\b(BIG|SMALL)?SERIAL\b|AUTO_?INCREMENT|\bIDENTITY\b|NEXTVAL|GEN_RANDOM_UUID|UUID_GENERATE|NEWID|\bUUID \( \)"
+)
 
 
 def table_fact(statement: Statement) -> TableFact | None:
@@ -23,7 +25,9 @@ def table_fact(statement: Statement) -> TableFact | None:
     keys: list[tuple[str, ...]] = []
     generated: list[str] = []
     for part in _parts(flat[start + 1 :]):
-        names = re.search(r"(?:PRIMARY KEY|UNIQUE)(?: KEY| INDEX)?(?: CLUSTERED| NONCLUSTERED)?(?: [\w`\"]+)? \( ([^()]*)", part)
+        names = re.search(
+            r"(?:PRIMARY KEY|UNIQUE)(?: KEY| INDEX)?(?: CLUSTERED| NONCLUSTERED)?(?: [\w`\"]+)? \( ([^()]*)", part
+        )
         first = part.split(" ")[0].strip('"`[]').lower()
         if names and first in ("primary", "unique", "constraint"):
             keys.append(tuple(n.strip().split(" ")[0].strip('"`[]').lower() for n in names[1].split(",")))

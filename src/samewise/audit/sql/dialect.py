@@ -5,12 +5,30 @@ from __future__ import annotations
 import re
 
 _SIGNS = [
-    ("tsql", r"\bGETDATE\(|\bSYSDATETIME\(|\[dbo\]|\bdbo\.|^\s*GO\s*$|\bNVARCHAR\b|@@\w+|\bBEGIN TRAN\b|\bXACT_ABORT\b"),
-    ("bigquery", r"`[\w-]+\.[\w-]+\.[\w*-]+`|\bSAFE_CAST\(|\bGENERATE_UUID\(|\bTIMESTAMP_SUB\(|\bDATE_SUB\(CURRENT_DATE\("),
-    ("snowflake", r"\bVARIANT\b|\bCOPY INTO\b.*?@|\bFLATTEN\s*\(|\bUUID_STRING\(|::VARIANT|\bSWAP WITH\b|\bEXECUTE AS (CALLER|OWNER)\b|\bWAREHOUSE\s*=|\bTIMESTAMP_NTZ\b"),
+    (
+        "tsql",
+        r"\bGETDATE\(|\bSYSDATETIME\(|\[dbo\]|\bdbo\.|^\s*GO\s*$|\bNVARCHAR\b|@@\w+|\bBEGIN TRAN\b|\bXACT_ABORT\b",
+    ),
+    (
+        "bigquery",
+        r"`[\w-]+\.[\w-]+\.[\w*-]+`|\bSAFE_CAST\(|\bGENERATE_UUID\(|\bTIMESTAMP_SUB\(|\bDATE_SUB\(CURRENT_DATE\(",
+    ),
+    (
+        "snowflake",
+        (
+            r"\bVARIANT\b|\bCOPY INTO\b.*?@|\bFLATTEN\s*\(|\bUUID_STRING\(|::VARIANT|\bSWAP"
+            r" WITH\b|\bEXECUTE AS (CALLER|OWNER)\b|\bWAREHOUSE\s*=|\bTIMESTAMP_NTZ\b"
+        ),
+    ),
     ("redshift", r"\bDISTKEY\b|\bSORTKEY\b|\bUNLOAD\s*\(|\bIAM_ROLE\b|\bGETDATE\(\)"),
-    ("mysql", r"\bON DUPLICATE KEY\b|\bAUTO_INCREMENT\b|\bENGINE\s*=\s*InnoDB|\bINSERT IGNORE\b|\bSTART TRANSACTION\b.*`"),
-    ("spark", r"\bINSERT OVERWRITE\b|\bUSING DELTA\b|\bLATERAL VIEW\b|\bSTORED AS\b|\bTBLPROPERTIES\b|\bREPLACE WHERE\b"),
+    (
+        "mysql",
+        r"\bON DUPLICATE KEY\b|\bAUTO_INCREMENT\b|\bENGINE\s*=\s*InnoDB|\bINSERT IGNORE\b|\bSTART TRANSACTION\b.*`",
+    ),
+    (
+        "spark",
+        r"\bINSERT OVERWRITE\b|\bUSING DELTA\b|\bLATERAL VIEW\b|\bSTORED AS\b|\bTBLPROPERTIES\b|\bREPLACE WHERE\b",
+    ),
     ("oracle", r"\bSYSDATE\b|\bNVL\(|\bVARCHAR2\b|\bFROM DUAL\b"),
     ("postgres", r"\bON CONFLICT\b|::\w+|\$\$|\bSERIAL\b|\bRETURNING\b|\bnow\(\)|\bgen_random_uuid\(|\bJSONB\b"),
     ("sqlite", r"\bINSERT OR (REPLACE|IGNORE)\b|\bPRAGMA\b|\bAUTOINCREMENT\b"),

@@ -20,7 +20,25 @@ CLOCK = re.compile(
     re.IGNORECASE,
 )
 _CLOCK_NAMES = frozenset(
-    ["current_date", "current_timestamp", "current_time", "current_datetime", "now", "getdate", "getutcdate", "sysdate", "systimestamp", "sysdatetime", "sysutcdatetime", "curdate", "localtimestamp", "today", "current_timestamp_l_t_z", "utc_timestamp", "utc_date"]
+    [
+        "current_date",
+        "current_timestamp",
+        "current_time",
+        "current_datetime",
+        "now",
+        "getdate",
+        "getutcdate",
+        "sysdate",
+        "systimestamp",
+        "sysdatetime",
+        "sysutcdatetime",
+        "curdate",
+        "localtimestamp",
+        "today",
+        "current_timestamp_l_t_z",
+        "utc_timestamp",
+        "utc_date",
+    ]
 )
 MADE = re.compile(
     r"\b(uuid|uuid_string|gen_random_uuid|generate_uuid|newid|newsequentialid|uuid_generate_v[14]|nextval|rand|random"
@@ -28,7 +46,24 @@ MADE = re.compile(
     re.IGNORECASE,
 )
 _MADE_NAMES = frozenset(
-    ["uuid", "uuid_string", "gen_random_uuid", "generate_uuid", "newid", "newsequentialid", "uuid_generate_v1", "uuid_generate_v4", "nextval", "rand", "random", "monotonically_increasing_id", "sys_guid", "uuidv4", "uuidv7", "next_value_for"]
+    [
+        "uuid",
+        "uuid_string",
+        "gen_random_uuid",
+        "generate_uuid",
+        "newid",
+        "newsequentialid",
+        "uuid_generate_v1",
+        "uuid_generate_v4",
+        "nextval",
+        "rand",
+        "random",
+        "monotonically_increasing_id",
+        "sys_guid",
+        "uuidv4",
+        "uuidv7",
+        "next_value_for",
+    ]
 )
 
 
@@ -108,7 +143,20 @@ def _column_of(node: exp.Expr) -> str:
 
 
 def _is_unit(name: str) -> bool:
-    return name.lower() in ("day", "days", "hour", "hours", "minute", "minutes", "month", "week", "year", "second", "d", "hh")
+    return name.lower() in (
+        "day",
+        "days",
+        "hour",
+        "hours",
+        "minute",
+        "minutes",
+        "month",
+        "week",
+        "year",
+        "second",
+        "d",
+        "hh",
+    )
 
 
 _BY_WORDS = re.compile(
@@ -206,9 +254,11 @@ def uniqueness(node: exp.Expr | None, ctes: Definitions, known: Mapping[str, str
     if isinstance(node, exp.Values):
         return "unique"
     if isinstance(node, exp.Table):
-        if isinstance(node.this, exp.Func) or isinstance(node.this, exp.Values):
+        if isinstance(node.this, (exp.Func, exp.Values)):
             return "unknown"
         name = node.name.lower()
+        if name == "dual":
+            return "unique"
         if name in ctes:
             return uniqueness(ctes[name], {k: v for k, v in ctes.items() if k != name}, known, depth + 1)
         return known.get(name, "unknown")

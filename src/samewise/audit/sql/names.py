@@ -17,10 +17,16 @@ _PROCESSING = re.compile(
     r"|^dbt_(updated_at|loaded_at|valid_from)$|^etl_\w*(ts|time|timestamp|date|at)$|^dw_\w*(ts|time|timestamp|date|at)$"
 )
 _OFFSET = re.compile(r"^_?(kafka_|source_|message_|record_|src_)?offset(_id|_no|_num)?$")
-_WITH_OFFSET = re.compile(r"^_?(kafka_|source_|message_|record_|src_)?(topic|partition|partition_id|shard|shard_id)(_name|_no)?$")
-_ENDS = re.compile(r"expir|valid_(to|until|thru|through)|(^|_)(end|ends|until|deadline|due|renew|expires|active)(_|$)|_to$|closes|end_?date")
+_WITH_OFFSET = re.compile(
+    r"^_?(kafka_|source_|message_|record_|src_)?(topic|partition|partition_id|shard|shard_id)(_name|_no)?$"
+)
+_ENDS = re.compile(
+    r"expir|valid_(to|until|thru|through)|(^|_)(end|ends|until|deadline|due|renew|expires|active)(_|$)|_to$|closes|end_?date"
+)
 _COARSE = re.compile(r"(^|_)(date|day|dt|ds|month|year|week)$|_date$")
-_FINE = re.compile(r"(^|_)(id|seq|sequence|offset|lsn|scn|version|ver|number|no|num|uuid|key|sk|pk|hash|rowid|ctid|index|idx|rank)(_\w{1,4})?$|_id$")
+_FINE = re.compile(
+    r"(^|_)(id|seq|sequence|offset|lsn|scn|version|ver|number|no|num|uuid|key|sk|pk|hash|rowid|ctid|index|idx|rank)(_\w{1,4})?$|_id$"
+)
 
 
 def is_key(name: str) -> bool:

@@ -89,7 +89,9 @@ def _clauses(inside: list[Word]) -> tuple[list[str], list[str]]:
 def _column(words: list[Word]) -> str:
     """The last name of an expression that is a column; empty for a constant."""
     names = [bare(w) for w in words if w.kind in ("word", "quoted")]
-    names = [n for n in names if n.upper() not in ("ASC", "DESC", "NULLS", "FIRST", "LAST", "SELECT", "NULL", "CAST", "AS")]
+    names = [
+        n for n in names if n.upper() not in ("ASC", "DESC", "NULLS", "FIRST", "LAST", "SELECT", "NULL", "CAST", "AS")
+    ]
     if len(words) > 1 and words[1].text == "(" and len(names) > 1:
         return names[-1] if names[0] not in ("date_trunc", "to_date", "date", "trunc") else f"{names[-1]}_date"
     return names[-1] if names else ""

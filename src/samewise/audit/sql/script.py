@@ -17,7 +17,9 @@ from samewise.audit.sql.words import Text, words_of
 WRITE_WORDS = re.compile(
     r"\b(INSERT|MERGE|DELETE|TRUNCATE|DROP|COPY|REPLACE|CREATE|UPSERT|RENAME|UPDATE|OVERWRITE)\b", re.IGNORECASE
 )
-_IMPLICIT = re.compile(r"SET\s+AUTOCOMMIT\s*(=|TO)?\s*(0|OFF|FALSE)|IMPLICIT_TRANSACTIONS\s+ON|\\set\s+AUTOCOMMIT\s+off", re.I)
+_IMPLICIT = re.compile(
+    r"SET\s+AUTOCOMMIT\s*(=|TO)?\s*(0|OFF|FALSE)|IMPLICIT_TRANSACTIONS\s+ON|\\set\s+AUTOCOMMIT\s+off", re.I
+)
 _MAX_STATEMENTS = 4000
 
 
@@ -64,7 +66,9 @@ def read_script(text: str, context: Context, dialect: str = "") -> Flow:
         return Place(line, column, end_line, end_column)
 
     flow.ops.extend(
-        operations(statements_of(filled, dialect), filled, placed, via="file", implicit=implicit, sure=dialect in AUTOCOMMIT)
+        operations(
+            statements_of(filled, dialect), filled, placed, via="file", implicit=implicit, sure=dialect in AUTOCOMMIT
+        )
     )
     for op in flow.ops:
         if isinstance(op, SqlOp):

@@ -5,14 +5,90 @@ from __future__ import annotations
 from samewise.audit.sql.words import Word
 
 _STARTS = frozenset(
-    ["INSERT", "DELETE", "TRUNCATE", "MERGE", "UPDATE", "DROP", "CREATE", "ALTER", "EXEC", "EXECUTE", "CALL", "COMMIT", "ROLLBACK", "BEGIN", "IF", "ELSE", "ELSIF", "ELSEIF", "END", "WHILE", "FOR", "LOOP", "DECLARE", "SET", "PRINT", "RETURN", "RAISERROR", "THROW", "COPY", "REPLACE", "USE", "GRANT", "ANALYZE", "VACUUM", "REFRESH", "UNLOAD", "OPTIMIZE", "START", "RENAME", "UPSERT", "BULK"]
+    [
+        "INSERT",
+        "DELETE",
+        "TRUNCATE",
+        "MERGE",
+        "UPDATE",
+        "DROP",
+        "CREATE",
+        "ALTER",
+        "EXEC",
+        "EXECUTE",
+        "CALL",
+        "COMMIT",
+        "ROLLBACK",
+        "BEGIN",
+        "IF",
+        "ELSE",
+        "ELSIF",
+        "ELSEIF",
+        "END",
+        "WHILE",
+        "FOR",
+        "LOOP",
+        "DECLARE",
+        "SET",
+        "PRINT",
+        "RETURN",
+        "RAISERROR",
+        "THROW",
+        "COPY",
+        "REPLACE",
+        "USE",
+        "GRANT",
+        "ANALYZE",
+        "VACUUM",
+        "REFRESH",
+        "UNLOAD",
+        "OPTIMIZE",
+        "START",
+        "RENAME",
+        "UPSERT",
+        "BULK",
+    ]
 )
 _BLOCKS = frozenset(["BEGIN", "THEN", "ELSE", "LOOP", "TRY", "CATCH", "AS", "DO", "END", "TRANSACTION", "TRAN"])
 _CONTINUES = frozenset(["FOR", "AFTER", "BEFORE", "OF", "OR", "ON", "GRANT", "REVOKE", ",", "(", ".", "KEY", "NOT"])
 _DONE = frozenset(
-    ["DELETE", "TRUNCATE", "DROP", "ALTER", "EXEC", "CALL", "PRINT", "COMMIT", "ROLLBACK", "BEGIN", "END", "ELSE", "USE", "GRANT", "ANALYZE", "START", "SET"]
+    [
+        "DELETE",
+        "TRUNCATE",
+        "DROP",
+        "ALTER",
+        "EXEC",
+        "CALL",
+        "PRINT",
+        "COMMIT",
+        "ROLLBACK",
+        "BEGIN",
+        "END",
+        "ELSE",
+        "USE",
+        "GRANT",
+        "ANALYZE",
+        "START",
+        "SET",
+    ]
 )
-_ALTER_DROPS = frozenset(["COLUMN", "CONSTRAINT", "PARTITION", "DEFAULT", "NOT", "PRIMARY", "INDEX", "FOREIGN", "IF", "KEY", "SWARM", "CLUSTERING"])
+_AFTER_IF = frozenset({"INSERT", "DELETE", "TRUNCATE", "DROP", "MERGE", "EXEC", "ROLLBACK", "COMMIT"})
+_ALTER_DROPS = frozenset(
+    [
+        "COLUMN",
+        "CONSTRAINT",
+        "PARTITION",
+        "DEFAULT",
+        "NOT",
+        "PRIMARY",
+        "INDEX",
+        "FOREIGN",
+        "IF",
+        "KEY",
+        "SWARM",
+        "CLUSTERING",
+    ]
+)
 
 
 def split(words: list[Word], text: str) -> list[list[Word]]:
@@ -49,7 +125,9 @@ def split(words: list[Word], text: str) -> list[list[Word]]:
                 now = []
                 continue
         now.append(word)
-        if (upper == "THEN" and now[0].upper in ("IF", "ELSIF", "ELSEIF", "ELSE") and not cases) or (upper in ("BEGIN", "ELSE", "LOOP") and len(now) == 1 and not _is_transaction(words, index)):
+        if (upper == "THEN" and now[0].upper in ("IF", "ELSIF", "ELSEIF", "ELSE") and not cases) or (
+            upper in ("BEGIN", "ELSE", "LOOP") and len(now) == 1 and not _is_transaction(words, index)
+        ):
             found.append(now)
             now = []
     if now:
@@ -77,6 +155,8 @@ def _begins(words: list[Word], index: int, now: list[Word], text: str) -> bool:
         if upper == "WITH" and after in ("(", "NO", "DATA", "TIME", "CHECK", "GRANT", "SCHEMA"):
             return False
         return first in _DONE or (upper == "WITH" and first in ("UPDATE",))
+    if first == "IF" and upper in _AFTER_IF and before.upper not in ("NOT", "IF") and after not in ("=", ")", "("):
+        return True
     if upper not in _STARTS or not (new_line or before.upper in _BLOCKS):
         return False
     if before.upper in _CONTINUES or after in (".", "=", ",", ")") or (after == "(" and upper not in ("IF", "WHILE")):

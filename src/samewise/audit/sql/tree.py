@@ -27,11 +27,19 @@ def parse(text: str, dialect: str) -> exp.Expr | None:
     for name in list(dict.fromkeys((dialect, *_OTHERS)))[:_TRIES]:
         try:
             tree = sqlglot.parse_one(text, read=name or None)
-        except (sqlglot.errors.SqlglotError, RecursionError, ValueError, TypeError, AttributeError, KeyError, IndexError):
+        except (
+            sqlglot.errors.SqlglotError,
+            RecursionError,
+            ValueError,
+            TypeError,
+            AttributeError,
+            KeyError,
+            IndexError,
+        ):
             continue
         except AssertionError:
             continue
-        if tree is not None and not isinstance(tree, sqlglot.exp.Command):
+        if not isinstance(tree, sqlglot.exp.Command):
             return tree
     return None
 
