@@ -47,7 +47,7 @@ class Settings{n}:
         return {{"path": self.path, "retries": self.retries, "timeout": self.timeout}}
 '''
 
-_DAG = '''
+_DAG = """
 from datetime import datetime, timedelta
 from airflow import DAG
 from airflow.operators.python import PythonOperator
@@ -72,9 +72,9 @@ with DAG("orders_{n}", default_args=default_args, start_date=datetime(2026, 1, 1
     extract = PythonOperator(task_id="extract", python_callable=extract_{n})
     load = PythonOperator(task_id="load", python_callable=load_{n})
     extract >> load
-'''
+"""
 
-_SPARK = '''
+_SPARK = """
 from pyspark.sql import SparkSession, Window
 from pyspark.sql import functions as F
 
@@ -83,13 +83,13 @@ def build_{n}(day):
     raw = spark.read.json(f"s3://lake/raw/t{n}/{{day}}")
     window = Window.partitionBy("id").orderBy(F.col("updated_at").desc(), F.col("event_id"))
     latest = raw.withColumn("rn", F.row_number().over(window)).filter(F.col("rn") == 1).drop("rn")
-    priced = latest.join(spark.table("dim.price_{n}"), "sku", "left").withColumn("amount", F.col("qty") * F.col("price"))
+    priced = latest.join(spark.table("dim.price_{n}"), "sku", "left").withColumn("amount", F.col("qty") * F.col("p"))
     priced.write.format("delta").mode("{mode}").partitionBy("day").saveAsTable("silver.t{n}")
 
 if __name__ == "__main__":
     import sys
     build_{n}(sys.argv[1])
-'''
+"""
 
 _SELECT = """
 -- Revenue by customer and month, report {n}
@@ -103,18 +103,38 @@ customers AS (
 )
 """
 
-_SQL = [
-    _SELECT + "SELECT month, country, SUM(amount) FROM orders JOIN customers USING (customer_id) GROUP BY 1, 2;\n",
+_REPORT = _SELECT + "SELECT month, country, SUM(amount) FROM orders JOIN customers USING (customer_id) GROUP BY 1, 2;\n"
+
+_UPSERT = (
     _SELECT
-    + "INSERT INTO mart.revenue_{n} (month, country, amount)\nSELECT month, country, SUM(amount) FROM orders"
-    " JOIN customers USING (customer_id) GROUP BY 1, 2\nON CONFLICT (month, country) DO UPDATE SET amount = EXCLUDED.amount;\n",
-    "DELETE FROM mart.daily_{n} WHERE day = '2026-04-25';\nINSERT INTO mart.daily_{n}\nSELECT day, SUM(amount)"
-    " FROM sales_{n} WHERE day = '2026-04-25' GROUP BY day;\n",
-    "MERGE INTO silver.t{n} t\nUSING (SELECT * FROM raw.t{n} QUALIFY ROW_NUMBER() OVER (PARTITION BY id ORDER BY ts DESC,"
-    " event_id) = 1) s\nON t.id = s.id\nWHEN MATCHED THEN UPDATE SET t.v = s.v\n"
-    "WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v);\n",
-    "CREATE TABLE IF NOT EXISTS dim.store_{n} (\n    store_id INT PRIMARY KEY,\n    name TEXT,\n    opened DATE\n);\n",
-]
+    + """INSERT INTO mart.revenue_{n} (month, country, amount)
+SELECT month, country, SUM(amount) FROM orders JOIN customers USING (customer_id) GROUP BY 1, 2
+ON CONFLICT (month, country) DO UPDATE SET amount = EXCLUDED.amount;
+"""
+)
+
+_REPLACE = """DELETE FROM mart.daily_{n} WHERE day = '2026-04-25';
+INSERT INTO mart.daily_{n}
+SELECT day, SUM(amount) FROM sales_{n} WHERE day = '2026-04-25' GROUP BY day;
+"""
+
+_MERGE = """MERGE INTO silver.t{n} t
+USING (
+    SELECT * FROM raw.t{n} QUALIFY ROW_NUMBER() OVER (PARTITION BY id ORDER BY ts DESC, event_id) = 1
+) s
+ON t.id = s.id
+WHEN MATCHED THEN UPDATE SET t.v = s.v
+WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v);
+"""
+
+_TABLE = """CREATE TABLE IF NOT EXISTS dim.store_{n} (
+    store_id INT PRIMARY KEY,
+    name TEXT,
+    opened DATE
+);
+"""
+
+_SQL = [_REPORT, _UPSERT, _REPLACE, _MERGE, _TABLE]
 
 
 def make_repository(root: Path, files: int = FILES) -> None:
@@ -163,11 +183,12 @@ def time_audit(folder: Path, files: int = FILES) -> dict[str, Any]:
 def audit_lines(figures: dict[str, Any]) -> list[str]:
     """The section of the page."""
     verdict = "met" if figures["met"] else "**missed**"
+    half = figures["files"] // 2
+    found = f"{figures['writes']:,} writes, {figures['findings']:,} findings"
     return [
         HEADING,
         "",
-        f"`samewise audit` over {figures['files'] // 2:,} Python and {figures['files'] // 2:,} SQL files"
-        f" ({figures['writes']:,} writes, {figures['findings']:,} findings), {figures['cores']} cores.",
+        f"`samewise audit` over {half:,} Python and {half:,} SQL files ({found}), {figures['cores']} cores.",
         "",
         "| run | seconds | files a second |",
         "|---|---|---|",

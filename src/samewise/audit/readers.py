@@ -14,6 +14,7 @@ from samewise.audit.ignores import find_ignores
 from samewise.audit.judge import judge
 from samewise.audit.sql.script import WRITE_WORDS, read_script
 
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
 MAX_BYTES = 3_000_000
 SUFFIXES = (".sql", ".py", ".ipynb", ".hql", ".ddl", ".bteq", ".yaml", ".yml")
 ONCE = re.compile(
@@ -29,13 +30,13 @@ def decode(data: bytes) -> str | None:
         return data.decode("utf-16", errors="replace")
     if b"\x00" in data[:8192]:
         return None
-    text = data.decode("utf-8-sig", errors="surrogateescape")
-    if any("\ud800" <= sign <= "\udfff" for sign in text[:20_000]):
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
         text = data.decode("latin-1")
-        odd = sum(1 for sign in text[:4096] if sign < " " and sign not in "\t\n\r\f")
-        if odd > 40:
+        if len(_CONTROL.findall(text[:4096])) > 40:
             return None
-    return text.encode("utf-8", errors="replace").decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def read_file(data: bytes, file: str, dialect: str = "") -> FileReport:

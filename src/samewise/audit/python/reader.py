@@ -6,12 +6,13 @@ import ast
 import re
 from collections.abc import Iterator
 
-from samewise.audit.facts import Context, Flow, SqlOp, Task
+from samewise.audit.facts import Flow, SqlOp, Task
 from samewise.audit.finding import TaskFact
 from samewise.audit.python import database
 from samewise.audit.python.attributes import attribute
 from samewise.audit.python.calls import call
 from samewise.audit.python.interpreter import Frame_, Interpreter, TooMuch, method
+from samewise.audit.python.module import describe, look_over
 from samewise.audit.python.values import ClassV, Conn, Func, Instance, Str, Value, place_of
 
 INTERESTING = re.compile(
@@ -20,19 +21,13 @@ INTERESTING = re.compile(
 )
 """A file without any of these writes nothing that the audit knows."""
 
-_WEB = re.compile(
-    r"^(flask|django|fastapi|starlette|sanic|tornado|bottle|falcon|pyramid|aiohttp\.web|rest_framework|graphene|strawberry|litestar|quart|streamlit|channels)(\.|$)"
-)
-_PIPELINE = re.compile(
-    r"^(airflow|pyspark|pandas|polars|prefect|dagster|luigi|awsglue|dlt|petl|psycopg2\.extras|awswrangler|snowflake|delta|boto3|csv)(\.|$)"
-)
-
 
 def read_python(
     tree: ast.Module, file: str, lines: list[str], *, language: str = "python", databricks: bool = False
 ) -> tuple[list[Flow], list[object]]:
     """Every flow of a module, and what other files should know (tasks, SQL files)."""
-    context = describe(tree, file, lines, language=language, databricks=databricks)
+    seen = look_over(tree)
+    context = describe(tree, seen, file, lines, language=language, databricks=databricks)
     if context.test or context.migration:
         return [], []
     run = Interpreter(context, call, attribute, Flow(context, name="<module>"))
@@ -41,7 +36,7 @@ def read_python(
     try:
         _predefine(run, tree)
         run.block(tree.body)
-        flows = [main, *_tasks(run), *_roots(run, tree), *_constants(run)]
+        flows = [main, *_tasks(run), *_roots(run, tree, seen.called), *_constants(run)]
     except TooMuch:
         flows = [main]
     flows += run.flows
@@ -69,39 +64,6 @@ def _constants(run: Interpreter) -> Iterator[Flow]:
             database.execute(run, value.node, value, None, via="constant")
             run.flow = outer
             yield flow
-
-
-def describe(tree: ast.Module, file: str, lines: list[str], *, language: str, databricks: bool) -> Context:
-    """What kind of module this is, by what it imports and defines."""
-    imports: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            imports.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            imports.add(node.module)
-    name = file.rpartition("/")[2]
-    functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
-    tested = any(isinstance(node, ast.FunctionDef) and node.name.startswith("test_") for node in ast.walk(tree))
-    test = (
-        name == "conftest.py"
-        or bool(imports & {"pytest", "unittest", "unittest.mock"})
-        or (name.startswith("test_") and tested)
-    )
-    migration = any(one == "alembic" or one.startswith("django.db.migrations") for one in imports) or (
-        "upgrade" in functions and "downgrade" in functions
-    )
-    classes = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
-    return Context(
-        file=file,
-        language=language,
-        lines=lines,
-        web=any(_WEB.match(one) for one in imports),
-        test=test,
-        migration=migration,
-        pipeline=any(_PIPELINE.match(one) for one in imports),
-        databricks=databricks or any(one.startswith(("databricks", "delta")) for one in imports),
-        client=any(one.endswith(("Client", "API", "Api", "SDK", "Session", "Connector")) for one in classes),
-    )
 
 
 def _predefine(run: Interpreter, tree: ast.Module) -> None:
@@ -136,9 +98,8 @@ def _follow(run: Interpreter, function: Value, task: Task | None, args: list[Val
     return flow
 
 
-def _roots(run: Interpreter, tree: ast.Module) -> Iterator[Flow]:
+def _roots(run: Interpreter, tree: ast.Module, called: frozenset[str]) -> Iterator[Flow]:
     """Functions and classes that nothing in this file has called: someone else does."""
-    called = _called_names(tree)
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and id(node) not in run.visited:
             cls = run.globals.get(node.name)
@@ -179,16 +140,6 @@ def _operator_task(cls: ClassV, node: ast.FunctionDef | ast.AsyncFunctionDef) ->
     if node.name == "execute" and any(base.endswith("Operator") for base in bases):
         return Task(cls.name, place_of(cls.node))
     return None
-
-
-def _called_names(tree: ast.Module) -> set[str]:
-    """Those that are called, or handed to someone who will call them."""
-    names: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            parts = [node.func, *node.args, *(keyword.value for keyword in node.keywords)]
-            names.update(part.id for part in parts if isinstance(part, ast.Name))
-    return names
 
 
 __all__ = ["INTERESTING", "TaskFact", "read_python"]
