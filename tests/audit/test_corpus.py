@@ -1,4 +1,4 @@
-"""How right the audit is, on a corpus whose labels were written before it was asked."""
+"""How right the audit is, on the labelled corpus. What lies in `wild` was labelled by reading what the audit said of it."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from samewise.audit.facts import Flow, FrameOp, HttpOp, KafkaOp, ModelOp, Op, SqlOp, StreamOp
 from samewise.audit.finding import Collected, Finding, Level, TableFact, Verdict, Write
 from samewise.audit.rules import RULES
+from samewise.audit.rules.base import shown
 from samewise.audit.sql.ddl import table_fact
 from samewise.audit.sql.statement import is_scratch
 
@@ -84,8 +85,19 @@ def _verdict(op: Op, findings: list[Finding]) -> Verdict:
 
 
 def _about(op: Op, finding: Finding) -> bool:
+    target = shown(_target(op))
+    if finding.target and target and finding.target != target:
+        return False  # Another write of the same line: a helper that is called twice.
     spots = [finding.place, *(related.place for related in finding.related)]
     return any(op.place.line <= spot.line <= op.place.last_line and spot.cell == op.place.cell for spot in spots)
+
+
+def _target(op: Op) -> str:
+    if isinstance(op, ModelOp):
+        return op.name
+    if isinstance(op, SqlOp):
+        return op.statement.target
+    return op.target if isinstance(op, FrameOp | StreamOp) else ""
 
 
 def known_tables(facts: Iterable[TableFact]) -> dict[str, list[TableFact]]:

@@ -58,10 +58,19 @@ def read_databricks(text: str) -> str:
             magic.append(line[len("# MAGIC") :].removeprefix(" "))
             continue
         if magic:
-            found.extend(_code(magic) if _MAGIC_SQL.match(magic[0]) else ["#"] * len(magic))
+            found.extend(_magic(magic))
             magic = []
         found.append(line)
     return "\n".join(found[:-1])
+
+
+def _magic(lines: list[str]) -> list[str]:
+    """A cell that names its language."""
+    if _MAGIC_SQL.match(lines[0]):
+        return _code(lines)
+    if lines[0].strip() == "%python":
+        return ["#", *_code(lines[1:])]
+    return ["#"] * len(lines)
 
 
 def _code(lines: list[str]) -> list[str]:

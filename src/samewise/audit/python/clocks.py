@@ -6,7 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from samewise.audit.python.values import Handle, Ref, Value, merged, unknown
+from samewise.audit.python.values import Handle, Map, Ref, Value, merged, unknown
 
 if TYPE_CHECKING:
     from samewise.audit.python.interpreter import Interpreter
@@ -51,6 +51,10 @@ def call(
         if dotted in ("datetime.timedelta", "timedelta", "datetime.datetime", "datetime.date"):
             tags, asked = merged([*args, *kwargs.values()])
             return Value(tags, asked, "timedelta")
+        if dotted == "dict" and kwargs and not args:
+            tags, asked = merged(kwargs.values())
+            known = {key: value for key, value in kwargs.items() if key != "**"}
+            return Map(tags, asked, items=known, exact="**" not in kwargs, node=node)
         if dotted in ("len", "any", "all", "list", "set", "tuple", "sorted", "dict", "bool", "max", "min", "sum"):
             return _builtin(dotted, args)
     if (

@@ -143,6 +143,8 @@ def call(
             return made
     if isinstance(owner, Handle) and owner.kind in ("consumer", "producer", "http", "spark", "delta"):
         return None
+    if isinstance(owner, Handle) and owner.kind == "table" and name == "insert":
+        return Handle(kind="insert", data={"table": owner.name, "guard": False, "select": False})
     if isinstance(owner, Handle) and owner.kind == "insert":
         return _construct(run, owner, name, args)
     if isinstance(owner, Handle) and owner.kind == "hook":

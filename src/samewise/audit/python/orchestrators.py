@@ -120,6 +120,9 @@ def _key_place(value: Map, key: str) -> Place:
                 return Place(
                     name.lineno, name.col_offset + 1, held.end_lineno or held.lineno, (held.end_col_offset or 0) + 1
                 )
+    if isinstance(node, ast.Call):
+        found = next((keyword for keyword in node.keywords if keyword.arg == key), None)
+        return place_of(found or node)
     return place_of(node) if node is not None else Place(1)
 
 

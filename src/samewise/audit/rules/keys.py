@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from samewise.audit.facts import Flow, Frame, FrameOp, Op, SqlOp, StreamOp
+from samewise.audit.facts import Flow, Frame, FrameOp, ModelOp, Op, SqlOp, StreamOp
 from samewise.audit.finding import Edit, Finding, Fix, Level, Place
 from samewise.audit.rules.base import found, named, swap
 from samewise.audit.rules.places import word_place
@@ -131,8 +131,10 @@ def generated(flow: Flow) -> Iterator[Finding]:
         return
     for op in flow.ops:
         if isinstance(op, SqlOp):
+            if isinstance(op, ModelOp) and op.config.get("materialized") not in ("table", "incremental"):
+                continue
             if (
-                op.statement.kind not in ("insert", "overwrite", "ctas")
+                op.statement.kind not in ("insert", "overwrite", "ctas", "model")
                 or flow.context.web
                 or is_scratch(op.statement.target)
             ):

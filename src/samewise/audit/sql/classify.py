@@ -46,6 +46,8 @@ def classify(words: list[Word], text: str, dialect: str) -> Statement:
             _rename(made, verb_at)
         case "COPY":
             _copy(made, verb_at)
+        case "LOAD" if "INTO" in uppers and _at(uppers, 1) == "DATA":
+            _load_data(made)
         case "BULK" if _at(uppers, 1) == "INSERT":
             made.kind = "copy"
             made.target, _ = table_at(words, 2)
@@ -257,6 +259,16 @@ def _rename(made: Statement, at: int) -> None:
         made.target = made.target or ""
     elif "DROP" in uppers[after : after + 1] and "PARTITION" in uppers[after : after + 4]:
         made.kind, made.target = "delete", source
+
+
+def _load_data(made: Statement) -> None:
+    """LOAD DATA ... [OVERWRITE | REPLACE | IGNORE] INTO TABLE t: Hive, MySQL, BigQuery."""
+    uppers = made.uppers
+    into = uppers.index("INTO")
+    made.kind = "copy"
+    made.target, _ = table_at(made.words, into + (2 if _at(uppers, into + 1) == "TABLE" else 1))
+    if uppers[into - 1] in ("OVERWRITE", "REPLACE", "IGNORE") or "OVERWRITE" in uppers[:into]:
+        made.modifiers = frozenset({"ignore"})
 
 
 def _copy(made: Statement, at: int) -> None:

@@ -26,10 +26,9 @@ def own_guard(statement: Statement, variables: Iterable[tuple[str, str]] = ()) -
     if re.search(r" WITH .*\bDELETE FROM\b.*\bRETURNING\b", flat) and " INSERT " in flat:
         return "check"
     target = statement.target
-    if statement.ctes and re.search(
-        rf"\bUPDATE {re.escape(target.upper().replace('.', ' . '))}\b.*\bRETURNING\b", flat
-    ):
-        return "check"  # Rows that were updated are not inserted.
+    spelt = re.escape(target.upper().replace(".", " . "))
+    if statement.ctes and re.search(rf"\bUPDATE {spelt} .*\bRETURNING\b|\bDELETE FROM {spelt} ", flat):
+        return "check"  # Rows that were updated are not inserted; those that were deleted are replaced.
     reads_target = any(same_table(target, source) for source in statement.sources)
     if reads_target and _asks_target(flat):
         return "check"

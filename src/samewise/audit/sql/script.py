@@ -15,7 +15,7 @@ from samewise.audit.sql.template import fill
 from samewise.audit.sql.words import Text, words_of
 
 WRITE_WORDS = re.compile(
-    r"\b(INSERT|MERGE|DELETE|TRUNCATE|DROP|COPY|REPLACE|CREATE|UPSERT|RENAME|UPDATE|OVERWRITE)\b", re.IGNORECASE
+    r"\b(INSERT|MERGE|DELETE|TRUNCATE|DROP|COPY|REPLACE|CREATE|UPSERT|RENAME|UPDATE|OVERWRITE|LOAD)\b", re.IGNORECASE
 )
 _IMPLICIT = re.compile(
     r"SET\s+AUTOCOMMIT\s*(=|TO)?\s*(0|OFF|FALSE)|IMPLICIT_TRANSACTIONS\s+ON|\\set\s+AUTOCOMMIT\s+off", re.I

@@ -47,6 +47,7 @@ _STARTS = frozenset(
         "RENAME",
         "UPSERT",
         "BULK",
+        "LOAD",
     ]
 )
 _BLOCKS = frozenset(["BEGIN", "THEN", "ELSE", "LOOP", "TRY", "CATCH", "AS", "DO", "END", "TRANSACTION", "TRAN"])
