@@ -1,4 +1,4 @@
-"""How right the audit is, on the labelled corpus. What lies in `wild` was labelled by reading what the audit said of it."""
+"""How right the audit is, on the labelled corpus. `wild` was labelled by reading what the audit said of it."""
 
 from __future__ import annotations
 

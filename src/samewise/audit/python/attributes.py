@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from samewise.audit.facts import Frame
-from samewise.audit.python import database, frames, spark
+from samewise.audit.python import changes, database, frames, spark, statements
 from samewise.audit.python.values import Const, FrameV, Instance, Map, Ref, Seq, Str, Value
 from samewise.audit.sql.names import is_key
 
@@ -32,7 +32,7 @@ def assigned(run: Interpreter, owner: Value, name: str, value: Value, node: ast.
         owner.attrs[name] = value
         return
     if name in ("autocommit", "isolation_level"):
-        conn = database.conn_of(run, owner)
+        conn = statements.conn_of(run, owner)
         if name == "autocommit":
             conn.autocommit = isinstance(value, Const) and value.value is True
         else:
@@ -62,7 +62,7 @@ def item_assigned(run: Interpreter, owner: Value, index: Value, value: Value, no
         return
     if not isinstance(index, Str):
         return
-    made = frames.made_by(value)
+    made = changes.made_by(value)
     if made and is_key(index.text) and isinstance(node, ast.Subscript | ast.Attribute):
         name = node.value.id if isinstance(node.value, ast.Name) else ""
         frame = owner.frame if isinstance(owner, FrameV) else Frame(param=True)

@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING
 
 from samewise.audit.facts import ClearOp, MarkOp
-from samewise.audit.python import clocks, cloud, database, effects, frames, orchestrators, spark
-from samewise.audit.python.expressions import formatted
+from samewise.audit.python import clocks, cloud, database, effects, frames, orchestrators, spark, statements
+from samewise.audit.python.texts import formatted
 from samewise.audit.python.values import (
     ClassV,
     Const,
@@ -176,6 +176,6 @@ def run_unknown_sql(run: Interpreter, node: ast.Call, name: str, args: list[Valu
     if not re.search(r"exec|run|query|sql|submit", name.lower()):
         return
     for one in [*args, *kwargs.values()]:
-        if isinstance(one, Str) and database.is_write(one.text):
-            database.execute(run, node, one, None, via="helper")
+        if isinstance(one, Str) and statements.is_write(one.text):
+            statements.execute(run, node, one, None, via="helper")
             return

@@ -7,10 +7,10 @@ import re
 from typing import TYPE_CHECKING
 
 from samewise.audit.facts import Frame, FrameOp
-from samewise.audit.python import database
+from samewise.audit.python import statements
+from samewise.audit.python.loads import modes_of
 from samewise.audit.python.spark import path_target
 from samewise.audit.python.values import Conn, Const, FrameV, Handle, Map, Ref, Str, Value, as_text, text_of
-from samewise.audit.python.writers import modes_of
 
 if TYPE_CHECKING:
     from samewise.audit.python.interpreter import Interpreter
@@ -96,7 +96,7 @@ def call(
         config = kwargs.get("job_config")
         text = args[0] if args else kwargs.get("query")
         if isinstance(config, Handle) and config.kind == "jobconfig" and config.data.get("destination"):
-            frame = database.query_frame(run, text, node)
+            frame = statements.query_frame(run, text, node)
             mode = config.data["disposition"] or "fail"
             run.add(
                 FrameOp(

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from samewise.audit.facts import Frame, FrameOp
-from samewise.audit.python import database
+from samewise.audit.python import statements
 from samewise.audit.python.values import Conn, Map, Str, Value, place_of, text_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def other_operator(run: Interpreter, node: ast.Call, last: str, kwargs: dict[str
         )
         mode = _DISPOSITIONS.get((text_of(kwargs.get("write_disposition")) or "write_empty").lower(), "unknown")
         statement = kwargs.get("sql")
-        frame = database.query_frame(run, statement, node) if isinstance(statement, Str) else Frame()
+        frame = statements.query_frame(run, statement, node) if isinstance(statement, Str) else Frame()
         _add(run, node, "bigquery", mode, target, last, frame)
     elif last == "S3ToRedshiftOperator":
         method = (text_of(kwargs.get("method")) or "APPEND").upper()
@@ -58,7 +58,7 @@ def _insert_job(run: Interpreter, node: ast.Call, kwargs: dict[str, Value]) -> N
         if disposition:
             table = job.items.get("destinationTable")
             name = text_of(table.items.get("tableId")) if isinstance(table, Map) else None
-            frame = database.query_frame(run, statement, node) if isinstance(statement, Str) else Frame()
+            frame = statements.query_frame(run, statement, node) if isinstance(statement, Str) else Frame()
             _add(
                 run,
                 node,
@@ -70,7 +70,7 @@ def _insert_job(run: Interpreter, node: ast.Call, kwargs: dict[str, Value]) -> N
             )
         elif isinstance(statement, Str):
             run.flow.dialect = "bigquery"
-            database.execute(run, node, statement, Conn("auto", "bigquery"), via="operator")
+            statements.execute(run, node, statement, Conn("auto", "bigquery"), via="operator")
 
 
 def _add(run: Interpreter, node: ast.Call, lib: str, mode: str, target: str, method: str, frame: Frame) -> None:

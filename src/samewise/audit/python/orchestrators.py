@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from samewise.audit.facts import Flow, HttpOp, Retry, Task
 from samewise.audit.finding import Place, TaskFact
-from samewise.audit.python import database
+from samewise.audit.python import statements
 from samewise.audit.python.values import Conn, Const, Func, Handle, Map, Ref, Seq, Str, Value, place_of, text_of
 
 if TYPE_CHECKING:
@@ -265,4 +265,4 @@ def _sql_operator(run: Interpreter, node: ast.Call, kind: str, kwargs: dict[str,
             if not is_auto:
                 run.emitted.append(one.text.strip().rpartition("/")[2])
             continue
-        database.execute(run, node, one, conn, via="operator")
+        statements.execute(run, node, one, conn, via="operator")

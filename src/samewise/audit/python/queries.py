@@ -6,9 +6,10 @@ import re
 
 from samewise.audit.facts import Frame
 from samewise.audit.finding import Place
-from samewise.audit.sql.inside import clock_filter, uniqueness
+from samewise.audit.sql.inside import clock_filter
 from samewise.audit.sql.numbering import loose_limit, loose_numbers
 from samewise.audit.sql.statement import Statement
+from samewise.audit.sql.uniqueness import uniqueness
 
 
 def frame_of(statement: Statement, place: Place) -> Frame:

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 
 from samewise.audit.facts import Flow, SqlOp, Task
 from samewise.audit.finding import TaskFact
-from samewise.audit.python import database
+from samewise.audit.python import statements
 from samewise.audit.python.attributes import attribute
 from samewise.audit.python.calls import call
-from samewise.audit.python.interpreter import Frame_, Interpreter, TooMuch, method
+from samewise.audit.python.interpreter import Interpreter, TooMuch
 from samewise.audit.python.module import describe, look_over
+from samewise.audit.python.scopes import Call, method
 from samewise.audit.python.values import ClassV, Conn, Func, Instance, Str, Value, place_of
 
 INTERESTING = re.compile(
@@ -31,7 +32,7 @@ def read_python(
     if context.test or context.migration:
         return [], []
     run = Interpreter(context, call, attribute, Flow(context, name="<module>"))
-    run.calls = [Frame_(run.globals, "<module>")]
+    run.calls = [Call(run.globals, "<module>")]
     main = run.flow
     try:
         _predefine(run, tree)
@@ -58,10 +59,10 @@ def _constants(run: Interpreter) -> Iterator[Flow]:
     for value in list(run.globals.values()):
         if not isinstance(value, Str) or value.node is None or id(value.node) in run.executed:
             continue
-        if database.is_write(value.text):
+        if statements.is_write(value.text):
             flow = Flow(run.context, name="<constant>")
             outer, run.flow = run.flow, flow
-            database.execute(run, value.node, value, None, via="constant")
+            statements.execute(run, value.node, value, None, via="constant")
             run.flow = outer
             yield flow
 

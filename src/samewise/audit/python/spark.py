@@ -8,21 +8,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from samewise.audit.facts import ClearOp, Frame, FrameOp
-from samewise.audit.python import database
+from samewise.audit.python import statements
+from samewise.audit.python.columns import applied, column_function, column_method, window_method
 from samewise.audit.python.values import (
     Conn,
-    Const,
     FrameV,
     Handle,
-    Map,
     Ref,
     Str,
     Value,
     as_text,
     merged,
-    names_of,
     text_of,
-    unknown,
 )
 
 if TYPE_CHECKING:
@@ -91,7 +88,7 @@ def call(
                     run.flow.conf[args[0].text] = as_text(args[1]).lower()
                 return Value()
             case "window":
-                return _window(run, node, owner, name, args)
+                return window_method(run, node, owner, name, args)
             case "rownum" if name == "over":
                 window = args[0] if args and isinstance(args[0], Handle) else Handle(kind="window")
                 return Handle(kind="rownum", data={**window.data, "place": window.data.get("place") or run.place(node)})
@@ -100,10 +97,12 @@ def call(
             case "mergebuilder":
                 return _merge(run, node, owner, name, args)
             case "column":
-                return _column(owner, name, args)
+                return column_method(owner, name, args)
+            case "udf" if not name:
+                return applied(run, owner, args)
             case _:
                 pass
-    if name == "sql" and args and isinstance(args[0], Str) and (is_session(owner) or database.is_write(args[0].text)):
+    if name == "sql" and args and isinstance(args[0], Str) and (is_session(owner) or statements.is_write(args[0].text)):
         return _sql(run, node, args[0], args, kwargs)
     if name == "getOrCreate" or (isinstance(owner, Ref) and name in ("getActiveSession", "newSession")):
         return Handle(kind="spark", name="spark")
@@ -126,11 +125,11 @@ def call(
 
 
 def _sql(run: Interpreter, node: ast.Call, text: Str, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    asked = database.execute(
+    asked = statements.execute(
         run, node, text, Conn("spark", "databricks" if run.context.databricks else "spark"), via="spark"
     )
-    if database.is_select(text.text):
-        frame = database.query_frame(run, text, node)
+    if statements.is_select(text.text):
+        frame = statements.query_frame(run, text, node)
         frame.lib = "spark"
         for table in frame.tables:
             known = run.flow.views.get(table)
@@ -154,101 +153,12 @@ def _library(
     if dotted.endswith("DeltaTable") and args:
         return Handle(kind="delta", data={"target": path_target(text_of(args[0]) or "")})
     if dotted.endswith(("Window.partitionBy", "Window.orderBy")):
-        return _window(
+        return window_method(
             run, node, Handle(kind="window", data={"partition": [], "order": [], "place": run.place(node)}), last, args
         )
     if "functions" in dotted or dotted in ("col", "lit", "expr", "row_number", "when"):
-        return _function(run, node, last, args, kwargs)
+        return column_function(run, node, last, args, kwargs)
     return None
-
-
-def _function(run: Interpreter, node: ast.Call, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value | None:
-    tags, asked = merged(args)
-    match name:
-        case "col" | "column":
-            return Handle(
-                tags,
-                asked,
-                kind="column",
-                name=text_of(args[0]) or "" if args else "",
-                data={"name": text_of(args[0]) if args else ""},
-            )
-        case "row_number":
-            return Handle(kind="rownum")
-        case "monotonically_increasing_id" | "uuid" | "rand" | "randn":
-            return Handle(tags | {"made"}, asked, kind="column", data={"made": name})
-        case "expr" if args and isinstance(args[0], Str):
-            return _expression(args[0])
-        case "sha1" | "sha2" | "md5" | "xxhash64" | "hash":
-            return Handle(tags - {"clock"} if "clock" not in tags else tags, asked, kind="column", data={})
-        case "desc" | "asc" | "desc_nulls_last" | "asc_nulls_last" if args:
-            first = args[0]
-            return Handle(
-                tags,
-                asked,
-                kind="column",
-                data={"name": text_of(first) or (first.data.get("name") if isinstance(first, Handle) else "")},
-            )
-        case (
-            "to_date"
-            | "date_trunc"
-            | "trunc"
-            | "lit"
-            | "coalesce"
-            | "upper"
-            | "lower"
-            | "trim"
-            | "date_sub"
-            | "date_add"
-            | "to_timestamp"
-        ):
-            inner = next((one for one in reversed(args) if isinstance(one, Handle) and one.kind == "column"), None)
-            data = dict(inner.data) if inner is not None else {}
-            if name in ("to_date", "date_trunc", "trunc") and data.get("name"):
-                data["name"] = f"{data['name']}_date"
-            return Handle(tags, asked, kind="column", data=data)
-        case "broadcast" if args:
-            return args[0]
-        case _:
-            return Handle(tags, asked, kind="column", data={})
-
-
-def _expression(text: Str) -> Handle:
-    made = re.match(r"\s*(uuid|monotonically_increasing_id|rand)\s*\(", text.text, re.IGNORECASE)
-    clock = re.search(r"current_(date|timestamp)|now\(\)", text.text, re.IGNORECASE)
-    if re.search(r"row_number\s*\(", text.text, re.IGNORECASE):
-        over = re.search(r"partition\s+by\s+(.*?)(order\s+by\s+(.*?))?\)", text.text, re.IGNORECASE | re.DOTALL)
-        if over:
-            order = [
-                re.sub(r"\s+(asc|desc).*", "", p.strip(), flags=re.IGNORECASE)
-                for p in (over[3] or "").split(",")
-                if p.strip()
-            ]
-            return Handle(kind="rownum", data={"partition": [p.strip() for p in over[1].split(",")], "order": order})
-    tags = text.tags | ({"clock"} if clock else set()) | ({"made"} if made else set())
-    return Handle(frozenset(tags), text.asked, kind="column", data={"made": made[1].lower()} if made else {})
-
-
-def _column(owner: Handle, name: str, args: list[Value]) -> Value:
-    tags, asked = merged([owner, *args])
-    if name in ("isin",):
-        return Handle(tags | {"isin"}, asked, kind="column", data=dict(owner.data))
-    if name == "between" and args and "clock" in args[0].tags:
-        return Handle((tags - {"clock"}) | {"clock_filter"}, asked, kind="test")
-    if name in ("isNull", "isNotNull") and name == "isNull":
-        return Handle(tags | {"isnull"}, asked, kind="column", data=dict(owner.data))
-    return Handle(tags, asked, owner.name, kind="column", data=dict(owner.data))
-
-
-def _window(run: Interpreter, node: ast.Call, owner: Handle, name: str, args: list[Value]) -> Handle:
-    data = dict(owner.data)
-    if name == "partitionBy":
-        data["partition"] = [*data.get("partition", []), *names_of(*args)]
-        data["partitioned"] = True
-    elif name == "orderBy":
-        data["order"] = [*data.get("order", []), *(names_of(*args) or ("?",) * max(1, len(args)))]
-    data["place"] = run.place(node)
-    return Handle(kind="window", data=data)
 
 
 def _reader(run: Interpreter, owner: Handle, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
@@ -325,6 +235,3 @@ def _merge(run: Interpreter, node: ast.Call, owner: Handle, name: str, args: lis
 def path_target(text: str) -> str:
     """A path or table name for comparing: lower case, no trailing slash."""
     return text.strip().rstrip("/").lower()
-
-
-__all__ = ["Const", "Map", "attribute", "call", "is_session", "path_target", "unknown"]

@@ -10,9 +10,10 @@ from samewise.audit.finding import Edit, Finding, Fix, Level, Place
 from samewise.audit.rules.base import found, named, swap
 from samewise.audit.rules.places import word_place
 from samewise.audit.rules.shared import guard_of, quiet
-from samewise.audit.sql.inside import conflict_columns, generated_keys, merge_keys, merge_source, uniqueness
+from samewise.audit.sql.inside import generated_keys
 from samewise.audit.sql.names import are_offsets, is_processing_time
 from samewise.audit.sql.statement import Statement, is_scratch
+from samewise.audit.sql.uniqueness import conflict_columns, merge_keys, merge_source, uniqueness
 
 _MAKERS = r"gen_random_uuid|generate_uuid|uuid_string|newid|uuid_generate_v4|nextval"
 _RAW = re.compile(r"raw|landing|event|cdc|change|kafka|bronze|_log|inbound|feed|ingest")
