@@ -14,6 +14,7 @@ from samewise.audit.pages import page
 from samewise.audit.rules import BY_ID, RULES
 
 _BLOCK = re.compile(r"^## (Bad|Good)\n\n```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_ALWAYS_UNSURE = {"SW404"}
 _IDS = [rule.id for rule in RULES]
 
 
@@ -57,7 +58,7 @@ def test_there_is_no_page_without_a_rule() -> None:
 @pytest.mark.parametrize("rule", _IDS)
 def test_the_bad_example_is_found(rule: str, tmp_path: Path) -> None:
     found = findings(tmp_path, *example(rule, "Bad"))
-    assert rule in {finding.rule for finding in found if finding.level.value != "note"}
+    assert rule in {finding.rule for finding in found if finding.level.value != "note" or rule in _ALWAYS_UNSURE}
 
 
 @pytest.mark.parametrize("rule", _IDS)

@@ -140,3 +140,19 @@ def test_a_project_that_is_not_valid_is_audited_all_the_same(shop: Path) -> None
     (shop / "samewise.yaml").write_text("project: [\n")
     (shop / "load.sql").write_text(INSERT)
     assert rules(audit_paths([shop], Settings(), cache=None, jobs=1)) == ["SW102"]
+
+
+MODEL = "{{ config(materialized='incremental') }}\nselect id, at from {{ source('app', 'events') }}\n"
+
+
+@pytest.mark.parametrize(
+    ("properties", "expected"),
+    [
+        ("models:\n  - name: events\n    config:\n      unique_key: id\n", []),
+        ("models:\n  - name: others\n    config:\n      unique_key: id\n", ["SW801"]),
+        ("models:\n  - name: events\n    description: unique_key is missing\n", ["SW801"]),
+        ("models:\n  - name: events\n    config: {{ unique_key }}\n", ["SW801"]),
+    ],
+)
+def test_a_key_of_a_dbt_model_may_stand_in_its_properties(tmp_path: Path, properties: str, expected: list[str]) -> None:
+    assert rules(look(tmp_path, {"models/events.sql": MODEL, "models/schema.yml": properties})) == expected

@@ -63,6 +63,27 @@ def read_model(text: str, context: Context) -> Flow:
     return flow
 
 
+def keyed_models(text: str) -> list[str]:
+    """Models to which a properties file gives a unique key, or a strategy that needs none."""
+    if "models:" not in text or not re.search(r"unique_key|incremental_strategy", text):
+        return []
+    import yaml
+
+    try:
+        body = yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError, ValueError):
+        return []  # Not ours to judge; dbt will tell.
+    models = body.get("models") if isinstance(body, dict) else None
+    found = []
+    for model in models if isinstance(models, list) else []:
+        config = model.get("config") if isinstance(model, dict) else None
+        if isinstance(config, dict) and (
+            config.get("unique_key") or config.get("incremental_strategy") in ("insert_overwrite", "microbatch")
+        ):
+            found.append(str(model.get("name")))
+    return found
+
+
 def at_offset(text: str, line: int) -> int:
     """Where a line begins."""
     at = 0

@@ -140,6 +140,8 @@ class FileReport:
     tasks: tuple[TaskFact, ...] = ()
     sql_files: tuple[str, ...] = ()
     """Names of SQL files that this file runs in one transaction."""
+    models: tuple[str, ...] = ()
+    """dbt models to which this file gives a key, or a strategy that needs none."""
     ignores: tuple[tuple[int, tuple[str, ...], str], ...] = ()
     """(line, rule ids or none for all, reason)."""
     problem: str = ""
@@ -156,6 +158,7 @@ class Collected:
     tables: list[TableFact] = field(default_factory=list)
     tasks: list[TaskFact] = field(default_factory=list)
     sql_files: list[str] = field(default_factory=list)
+    models: list[str] = field(default_factory=list)
     problem: str = ""
     problem_line: int = 0
 
@@ -177,6 +180,7 @@ def from_json(value: dict[str, Any]) -> FileReport:
         ),
         tasks=tuple(TaskFact(**{**one, "place": Place(**one["place"])}) for one in value["tasks"]),
         sql_files=tuple(value["sql_files"]),
+        models=tuple(value["models"]),
         ignores=tuple((int(line), tuple(rules), str(reason)) for line, rules, reason in value["ignores"]),
         problem=value["problem"],
         problem_line=value["problem_line"],

@@ -15,6 +15,7 @@ def together(reports: Mapping[str, FileReport]) -> dict[str, FileReport]:
     """The reports of all files, each mended by what the others say."""
     tables = known_tables(fact for report in reports.values() for fact in report.tables)
     in_one_transaction = {name for report in reports.values() for name in report.sql_files}
+    keyed = {name for report in reports.values() for name in report.models}
     made = {}
     for file, report in reports.items():
         name = file.rpartition("/")[2]
@@ -23,6 +24,7 @@ def together(reports: Mapping[str, FileReport]) -> dict[str, FileReport]:
             for finding in report.findings
             if not (finding.enforced and is_kept_out(finding, tables))
             and not (finding.rule == "SW201" and name in in_one_transaction)
+            and not (finding.rule == "SW801" and finding.target in keyed)
         ]
         gone = [finding for finding in report.findings if finding not in kept]
         if gone:

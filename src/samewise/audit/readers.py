@@ -59,6 +59,7 @@ def read_file(data: bytes, file: str, dialect: str = "") -> FileReport:
         tables=tuple(collected.tables),
         tasks=tuple(collected.tasks),
         sql_files=tuple(collected.sql_files),
+        models=tuple(collected.models),
         ignores=tuple(find_ignores(text)),
         problem=collected.problem,
         problem_line=collected.problem_line,
@@ -72,7 +73,7 @@ def _read(text: str, data: bytes, file: str, dialect: str, collected: Collected)
     elif suffix == ".ipynb":
         _notebook(text, data, file, collected)
     elif suffix in (".yaml", ".yml"):
-        return
+        collected.models.extend(dbt.keyed_models(text))
     else:
         _sql(text, file, dialect, collected)
 

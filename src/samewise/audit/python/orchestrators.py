@@ -72,6 +72,8 @@ def decorated(run: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef, ma
         task.retry = _retry_from(run, keywords, kind)
         if task.retry is None and kind == "airflow" and "retries" not in keywords:
             task.retry = _default_retry(run)
+        given = {name: run.eval(keyword.value) for name, keyword in keywords.items()}
+        _order(run, task, given)
         run.tasks.append((task, made, [], {}))
         return
     for decorator_node in node.decorator_list:
@@ -196,9 +198,20 @@ def _task(run: Interpreter, node: ast.Call, kwargs: dict[str, Value]) -> Task:
     task.retry = _retry_from(run, keywords, "airflow")
     if task.retry is None and "retries" not in keywords:
         task.retry = _default_retry(run)
-    past = kwargs.get("depends_on_past")
-    task.depends_on_past = isinstance(past, Const) and past.value is True
+    _order(run, task, kwargs)
     return task
+
+
+def _order(run: Interpreter, task: Task, kwargs: dict[str, Value]) -> None:
+    """Whether runs of the task can overlap, or come out of order."""
+    default = run.dag_args.get("default_args")
+    defaults = default.items if isinstance(default, Map) else {}
+    past = kwargs.get("depends_on_past") or defaults.get("depends_on_past")
+    task.depends_on_past = isinstance(past, Const) and past.value is True
+    active = run.dag_args.get("max_active_runs")
+    task.one_at_a_time = isinstance(active, Const) and active.value == 1
+    catchup = run.dag_args.get("catchup")
+    task.catchup = not (isinstance(catchup, Const) and catchup.value is False)
 
 
 def _operator(run: Interpreter, node: ast.Call, last: str, task: Task, kwargs: dict[str, Value]) -> None:

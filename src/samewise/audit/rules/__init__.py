@@ -112,6 +112,11 @@ RULES: tuple[Rule, ...] = (
         progress.mark_before_write,
     ),
     Rule(
+        "SW404", "overlapping-runs", "Load goes on from its target while runs may overlap",
+        "Two runs that read the same newest row both load what follows it, and one that comes out of order skips rows.",
+        "a backfill, or a run that outlasts its interval", "one run at a time", progress.overlapping,
+    ),
+    Rule(
         "SW501", "retries-on-unsafe-write", "Retries on a task whose write is unsafe",
         "The orchestrator repeats the task by itself, and each time the write does its harm again.",
         "any transient failure", "a safe write first, then retries", retries.retried,

@@ -1,4 +1,4 @@
-"""Progress that runs ahead of the data: SW403."""
+"""Progress that runs ahead of the data, or that two runs share: SW403, SW404."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from samewise.audit.facts import Flow, FrameOp, MarkOp, Op, SqlOp, exclude
-from samewise.audit.finding import Edit, Finding, Fix, Level, Related
-from samewise.audit.rules.base import found
+from samewise.audit.finding import Edit, Finding, Fix, Level, Place, Related
+from samewise.audit.rules.base import found, named, swap
 from samewise.audit.rules.shared import is_staging, quiet
-from samewise.audit.sql.statement import is_log
+from samewise.audit.sql.statement import is_log, same_table
 
 MARK = re.compile(
     r"watermark|water_mark|bookmark|high_water|hwm|last_(run|load|loaded|sync|synced|id|ts|date|processed|updated|value"
@@ -91,6 +91,46 @@ def mark_before_write(flow: Flow) -> Iterator[Finding]:
                 related=(Related(later.place, "the rows are written here"),),
             )
         written = False
+
+
+def overlapping(flow: Flow) -> Iterator[Finding]:
+    """SW404: a load that goes on from the newest row of its target, in runs that may overlap."""
+    if quiet(flow):
+        return
+    for op in flow.ops:
+        task = op.task
+        if task is None or not _goes_on(flow, op) or not task.schedule or task.schedule == "None":
+            continue
+        if task.kind != "airflow" or task.depends_on_past or task.one_at_a_time or not task.catchup:
+            continue
+        target = op.statement.target if isinstance(op, SqlOp) else getattr(op, "target", "")
+        yield found(
+            "SW404",
+            op,
+            Level.WARNING,
+            f"it goes on from the newest row of {named(target)}, and runs of this DAG may overlap: two that read the"
+            " same newest row both load what follows",
+            Fix("one run at a time: DAG(..., max_active_runs=1), or depends_on_past=True", _one_at_a_time(flow)),
+            unsure=True,
+            target=target,
+        )
+
+
+def _goes_on(flow: Flow, op: Op) -> bool:
+    if isinstance(op, SqlOp):
+        statement = op.statement
+        reads = any(same_table(statement.target, source) for source in (*statement.sources, *op.guards))
+        if statement.kind != "insert" or " ON CONFLICT " in statement.flat or "ignore" in statement.modifiers:
+            return False
+        return reads and ("MAX" in statement.uppers or any(same_table(statement.target, g) for g in op.guards))
+    return isinstance(op, FrameOp) and op.mode == "append" and any(same_table(op.target, t) for t in op.frame.asked)
+
+
+def _one_at_a_time(flow: Flow) -> tuple[Edit, ...]:
+    for number, line in enumerate(flow.context.lines, start=1):
+        if re.search(r"schedule(_interval)?\s*=", line):
+            return swap(flow.context, Place(number), r"(schedule(?:_interval)?\s*=)", r"max_active_runs=1, \1")
+    return ()
 
 
 def _moved(flow: Flow, mark: Op, later: Op) -> tuple[Edit, ...]:
