@@ -163,7 +163,7 @@ def test_branches_that_exclude_each_other_are_not_one_after_the_other() -> None:
     text = (
         f"{PSYCOPG}def load(day, full):\n    if full:\n        {DELETE}    else:\n        {INSERT}    conn.commit()\n"
     )
-    assert rules(text) == ["SW102"]
+    assert [(f.rule, f.level) for f in findings(text)] == [("SW102", Level.ERROR)]
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from samewise.audit.config import Settings
 from samewise.audit.engine import Result, audit
 from samewise.audit.finding import FileReport, from_json, to_json
 from samewise.audit.readers import read_file
+from samewise.audit.sql.tree import parse
 from samewise.audit.walk import Found
 from tests.audit.corpus_labels import snippets
 
@@ -121,6 +122,19 @@ def test_links_that_lead_in_circles_are_not_followed(tmp_path: Path) -> None:
     (tmp_path / "nowhere.sql").symlink_to(tmp_path / "gone.sql")
     result = looked_at(tmp_path)
     assert (len(result.findings), result.problems, result.files) == (1, [], 1)
+
+
+def test_a_link_to_a_folder_elsewhere_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "load.sql").write_text(INSERT)
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "link").symlink_to(tmp_path / "elsewhere")
+    assert looked_at(tmp_path / "here").files == 1
+
+
+def test_a_statement_that_is_nested_too_deeply_has_no_tree() -> None:
+    assert parse("SELECT " + "(" * 61 + "1" + ")" * 61, "") is None
+    assert parse("SELECT ((1))", "") is not None
 
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-_PACKED = Path(__file__).parent / "pages"
+_PACKED = Path(__file__).parent / "rule_pages"
 _IN_CHECKOUT = Path(__file__).parents[3] / "docs" / "rules"
 
 

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from samewise.audit.cache import Cache
 from samewise.audit.finding import FileReport
-from samewise.audit.readers import MAX_BYTES, read_file
+from samewise.audit.readers import read_file
 from samewise.audit.walk import Found
 
+MAX_BYTES = 3_000_000
 SECONDS_A_FILE = 20
 _CHUNK = 25
 _WORTH_IT = 40

@@ -15,7 +15,6 @@ from samewise.audit.judge import judge
 from samewise.audit.sql.script import WRITE_WORDS, read_script
 
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
-MAX_BYTES = 3_000_000
 SUFFIXES = (".sql", ".py", ".ipynb", ".hql", ".ddl", ".bteq", ".yaml", ".yml")
 ONCE = re.compile(
     r"(^|/)(migrations?|alembic|versions|flyway|liquibase|changelogs?|seeds?|fixtures?|testdata|test_data)/",
@@ -41,8 +40,6 @@ def decode(data: bytes) -> str | None:
 
 def read_file(data: bytes, file: str, dialect: str = "") -> FileReport:
     """Everything that a file says; `file` is its path below the folder that is audited."""
-    if len(data) > MAX_BYTES:
-        return FileReport(problem=f"too large to read ({len(data) / 1e6:.0f} MB)")
     text = decode(data)
     if text is None:
         return FileReport(problem="not a text file")
