@@ -35,7 +35,7 @@ _MARK_CALL = re.compile(
     r"|etl_state|checkpoint)"
 )
 _EXISTS = re.compile(
-    r"exists|already|is_(loaded|processed|done|imported|duplicate)|has_been|was_(loaded|processed)|contains"
+    r"exists|has_table|already|is_(loaded|processed|done|imported|duplicate)|has_been|was_(loaded|processed)|contains"
 )
 _CLEARS = re.compile(
     r"delete|truncate|clear|purge|wipe|remove|clean_?(up|partition|table)?$|drop|overwrite|replace|reset"

@@ -92,7 +92,8 @@ def changed_by(
     frame = frame_of(owner)
     tags, asked = merged([owner, *args])
     others = [one.frame for one in args if isinstance(one, FrameV)]
-    tables = frozenset().union(frame.tables, *(one.tables for one in others))
+    # Rows of which nothing is known come from somewhere else.
+    tables = frozenset().union(frame.tables, *(one.tables or {"?"} for one in others))
     changed = replace(frame, tables=tables)
     numbered = frame.numbered
     match name:

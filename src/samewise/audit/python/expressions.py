@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from typing import TYPE_CHECKING
 
 from samewise.audit.python.texts import combine, joined
@@ -25,6 +26,7 @@ from samewise.audit.python.values import (
     unknown,
 )
 
+_LEDGER = re.compile(r"processed|loaded|done|seen|existing|already|imported|ingested|known|ledger|completed")
 _BUILTINS = frozenset(dir(builtins)) | {
     "dbutils",
     "display",
@@ -253,7 +255,8 @@ def _compare(run: Interpreter, node: ast.Compare) -> Value:
     if len(rights) == 1 and isinstance(node.ops[0], ast.Eq) and isinstance(rights[0], Const) and rights[0].value == 1:
         tags |= {"first_of_each"}
     if any(isinstance(op, ast.In | ast.NotIn) for op in node.ops):
-        tags |= {"exists"} if made.asked else set()
+        names = " ".join(one.name for one in (left, *rights))
+        tags |= {"exists"} if made.asked or _LEDGER.search(names) else set()
     if any(isinstance(one, Str) and one.text == "left_only" for one in rights):
         tags |= {"left_only"}
     value = Handle(frozenset(tags), made.asked, left.name, kind="test")

@@ -171,6 +171,8 @@ def call(
             frames = [one for one in _flat(args) if isinstance(one, FrameV)]
             tags, asked = merged(args)
             base = frames[0].frame if frames else Frame(lib="pandas")
+            # Rows of which nothing is known come from somewhere else.
+            base = replace(base, tables=base.tables | {"?"})
             kind = kwargs.get("how")
             return FrameV(
                 tags, asked, frame=replace(base, dedup=None, anti=isinstance(kind, Str) and "anti" in kind.text)

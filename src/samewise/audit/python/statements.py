@@ -139,15 +139,13 @@ def _add(
     outer = conn.tx() if conn is not None else None
     for op in ops:
         assert isinstance(op, SqlOp)
-        if op.statement.kind == "commit" and conn is not None:
+        if op.statement.kind in ("commit", "rollback") and conn is not None:
             conn.commit()
             outer = conn.tx()
-        elif op.statement.kind == "begin" and conn is not None:
+        elif op.statement.kind in ("begin", "begin_or_block") and conn is not None:
             conn.turn += 1
-            conn.block += 1
+            conn.explicit = True
             outer = conn.tx()
-            conn.block -= 1
-            conn.autocommit, conn.kind = False, "dbapi"
         op.tx = outer if outer is not None else (None if op.tx is None else (id(ops), op.tx))
         op.tx_sure = (
             conn is not None and (conn.kind not in ("alchemy", "unknown") or conn.block > 0) and via != "helper"

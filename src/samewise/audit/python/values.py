@@ -30,10 +30,12 @@ class Conn:
     block: int = 0
     """How many transaction blocks we are in."""
     commits: int = 0
+    explicit: bool = False
+    """After a BEGIN that was executed as a statement."""
 
     def tx(self) -> object:
         """What operations of now have in common; None where each commits on its own."""
-        if self.block:
+        if self.block or self.explicit:
             return ("conn", self.number, self.turn)
         if self.autocommit or self.kind in ("engine", "spark", "auto"):
             return None
@@ -52,6 +54,7 @@ class Conn:
     def commit(self) -> None:
         self.turn += 1
         self.commits += 1
+        self.explicit = False
 
 
 @dataclass(eq=False)

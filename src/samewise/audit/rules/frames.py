@@ -43,6 +43,8 @@ def _appended(flow: Flow, op: FrameOp) -> Iterator[Finding]:
     where = named(op.target, "its target")
     if op.mode == "unknown":
         message = f"how {where} is written is decided elsewhere: if that says append, a second run adds the rows again"
+    elif unsure:
+        message = f"{op.method} may append to {where} what is there already: what keeps it from that is not clear"
     else:
         message = f"{op.method} appends to {where}: a second run adds the same rows again"
     level = Level.WARNING if op.format in ("csv", "json", "text") else Level.ERROR

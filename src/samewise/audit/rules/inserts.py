@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from samewise.audit.facts import Context, Flow, FrameOp, Op, SqlOp
+from samewise.audit.facts import Context, Flow, FrameOp, Op, SqlOp, exclude
 from samewise.audit.finding import Edit, Finding, Fix, Level, Related
 from samewise.audit.rules.base import found, last_part, named, swap
 from samewise.audit.rules.shared import cleared_before, guard_of, quiet
@@ -204,7 +204,8 @@ def _dedups(op: Op) -> str:
         if rewrites and (statement.has("SELECT DISTINCT") or "ROW_NUMBER" in statement.uppers):
             return statement.target
     if isinstance(op, FrameOp) and op.mode == "overwrite" and op.frame.dedup is not None:
-        return op.target if any(same_table(op.target, table) for table in op.frame.tables) else ""
+        only = bool(op.frame.tables) and all(same_table(op.target, table) for table in op.frame.tables)
+        return op.target if only else ""
     return ""
 
 
@@ -216,7 +217,7 @@ def dedup_later(flow: Flow) -> Iterator[Finding]:
         target = _dedups(op)
         if not target or is_scratch(target):
             continue
-        adds = [one for one in flow.ops[:index] if _adds(one, target) and not (one.tx is not None and one.tx == op.tx)]
+        adds = [one for one in flow.ops[:index] if _adds(one, target) and not _together(one, op)]
         if adds:
             related = (Related(adds[0].place, "the rows come in here"),)
             yield found(
@@ -239,6 +240,11 @@ def dedup_later(flow: Flow) -> Iterator[Finding]:
                 unsure=True,
                 target=target,
             )
+
+
+def _together(one: Op, other: Op) -> bool:
+    """In one transaction, or never both."""
+    return exclude(one, other) or (one.tx is not None and one.tx == other.tx)
 
 
 def _adds(op: Op, target: str) -> bool:

@@ -68,9 +68,12 @@ def classify(words: list[Word], text: str, dialect: str) -> Statement:
             made.kind = "set"
         case "SELECT" | "VALUES":
             made.kind = "select"
-            if "INTO" in uppers and dialect == "tsql":
+            into = uppers.index("INTO") if "INTO" in uppers else -1
+            temporary = _at(uppers, into + 1) in ("TEMP", "TEMPORARY")
+            if into >= 0 and (dialect == "tsql" or temporary):
                 made.kind = "ctas"
-                made.target, _ = table_at(words, uppers.index("INTO") + 1)
+                made.target, _ = table_at(words, into + (2 if temporary else 1))
+                made.modifiers = frozenset({"temp"} if temporary else ())
         case _:
             made.kind = "other"
     if made.writes or made.kind in ("select", "delete", "set"):
