@@ -11,11 +11,13 @@ from samewise.audit.rules.base import found, last_part, named, swap
 from samewise.audit.rules.shared import cleared_before, guard_of, quiet
 from samewise.audit.sql.names import pick_key
 from samewise.audit.sql.statement import is_log, is_scratch, same_table
+from samewise.audit.sql.template import HOLE
 
 _NO_CONFLICT = frozenset({"tsql", "snowflake", "bigquery", "redshift", "oracle", "hive"})
 _NO_KEYS = frozenset(
     {"spark", "databricks", "hive", "snowflake", "bigquery", "redshift", "athena", "trino", "presto", "clickhouse"}
 )
+_NAMELESS = re.compile(rf"\bINTO\s+{HOLE}_\w*\s*(?![.\w])", re.IGNORECASE)
 _LOADS = re.compile(
     r"load|etl|ingest|import|sync|pipeline|job|insert|extract|store|populate|upsert|dump|scrap|crawl|fetch"
 )
@@ -46,6 +48,8 @@ def insert_select(flow: Flow) -> Iterator[Finding]:
         if judged is None:
             continue
         why, unsure = judged
+        if op.via == "constant" and not op.statement.target:
+            continue  # A word, not a statement.
         if op.via == "constant":
             why, unsure = "where it is run is not seen here", True
         statement = op.statement
@@ -80,7 +84,8 @@ def insert_values(flow: Flow) -> Iterator[Finding]:
         why, unsure = judged
         bulk = op.many or op.loop > 0
         level = Level.WARNING
-        if op.via == "file":
+        if op.via == "file" or (op.task is None and _NAMELESS.search(op.statement.text)):
+            # A seed, or a helper that is told the table by others.
             unsure = True
         elif not bulk and op.task is None and not flow.context.pipeline:
             if not _LOADS.search(f"{op.scope} {flow.context.file}".lower()):
