@@ -14,7 +14,7 @@ from samewise.spec.fields import WINDOW_COLUMN
 from samewise.spec.incremental import check_incremental
 from samewise.spec.key_checks import check_result_columns, check_source_columns, check_strategy, missing_column
 from samewise.spec.paths import path_problem
-from samewise.spec.pipeline import PipelineSpec, TaskSpec
+from samewise.spec.pipeline import DeltaTarget, PipelineSpec, TaskSpec
 from samewise.spec.sentences import Complaint
 from samewise.spec.sources import DeltaSource, FilesSource
 from samewise.spec.template_check import ROOTS, template_problems, uses
@@ -104,7 +104,7 @@ def _templates(task: TaskSpec) -> Iterator[tuple[KeyPath, str, bool]]:
     for name, table in task.inputs.items():
         if table.path is not None:
             yield ("inputs", name, "path"), table.path, False
-    if task.target.path is not None:
+    if isinstance(task.target, DeltaTarget) and task.target.path is not None:
         yield ("target", "path"), task.target.path, False
 
 

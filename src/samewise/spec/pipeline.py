@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema, model_validator
 
+from samewise.spec.connections import PostgresRef
 from samewise.spec.fields import (
     Attempts,
     ColumnName,
@@ -90,8 +91,22 @@ class Retries(Model):
 class DeltaTarget(TableRef):
     """A Delta table that this task owns."""
 
-    type: Annotated[Literal["delta"], one_of("target", "delta")]
+    type: Literal["delta"]
     partition_by: ColumnNames = ()
+
+
+class PostgresTarget(PostgresRef):
+    """A table of a PostgreSQL database that this task owns."""
+
+    type: Literal["postgres"]
+
+    @property
+    def partition_by(self) -> tuple[str, ...]:
+        """None: how a table of a database is laid out is for whoever runs the database to say."""
+        return ()
+
+
+TARGET_TYPES = ("delta", "postgres")
 
 
 class HashKey(Model):
@@ -136,6 +151,8 @@ class WriteSpec(Model):
     ] = "refuse"
     hash_key: HashKey | None = None
     dedup_horizon: Horizon | None = None
+    refresh: Annotated[Literal["delete", "swap"], one_of("way to refresh", "delete", "swap")] = "delete"
+    """For PostgreSQL: replace the rows, or load a table beside and change their names."""
 
     @property
     def is_keyed(self) -> bool:
@@ -259,7 +276,7 @@ class TaskSpec(Model):
     """`orders.sql` or `orders.py:clean`, beside the pipeline's file."""
     inputs: Annotated[Mapping[str, TableRef], BeforeValidator(_inputs)] = Field(default_factory=dict)
     dedup: Dedup | None = None
-    target: DeltaTarget
+    target: Annotated[DeltaTarget | PostgresTarget, Field(discriminator="type")]
     write: WriteSpec
     expect: tuple[
         Annotated[
@@ -330,6 +347,7 @@ class PipelineSpec(Model):
         for key in ("overlap", "lag", "start", "on_changed"):
             # These say when a row is read, not what becomes of it.
             body["source"].get("incremental", {}).pop(key, None)
+        body["write"].pop("refresh", None)  # How the rows get there, not which.
         body["params"] = {name: _tagged(value) for name, value in self.params.items()}
         body["timezone"] = str(self.zone)
         body["every"] = self.schedule.every if self.schedule and task.has_windows else None

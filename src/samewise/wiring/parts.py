@@ -35,6 +35,7 @@ from samewise.sources.files import FilesSource
 from samewise.spec import sources as source_specs
 from samewise.spec.load import Loaded
 from samewise.spec.pipeline import PipelineSpec, TaskSpec, WriteSpec
+from samewise.spec.pipeline import PostgresTarget as PostgresTargetSpec
 from samewise.spec.transforms import transform_files
 from samewise.targets.delta import DeltaTarget
 
@@ -197,6 +198,8 @@ def _since_zone(pipeline: PipelineSpec, spec: source_specs.Since) -> ZoneInfo:
 
 
 def _target(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark) -> Target:
+    if isinstance(task.target, PostgresTargetSpec):
+        raise NotImplementedError
     location = loaded.location(task.target, pipeline)
     return DeltaTarget(location.path, location.table, spark)
 
