@@ -30,14 +30,23 @@ class PostgresServer:
     def url(self, database: str) -> str:
         return f"postgresql+psycopg://postgres@127.0.0.1:{self.port}/{database}"
 
+    def plain_url(self, database: str) -> str:
+        """As libpq reads it."""
+        return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
+
     def connect(self, database: str = "postgres") -> psycopg.Connection[tuple[object, ...]]:
         return psycopg.connect(host="127.0.0.1", port=self.port, user="postgres", dbname=database, autocommit=True)
 
-    def new_url(self) -> str:
-        """The URL of an empty schema, which is much quicker to make than a database and looks like one."""
+    def new_schema(self) -> str:
+        """An empty schema."""
         name = f"test_{next(self._numbers)}"
         with self.connect() as connection:
             connection.execute(f"CREATE SCHEMA {name}")
+        return name
+
+    def new_url(self) -> str:
+        """The URL of an empty schema, which is much quicker to make than a database and looks like one."""
+        name = self.new_schema()
         return f"{self.url('postgres')}?options=-csearch_path%3D{name}"
 
 
