@@ -85,6 +85,8 @@ class LightSource:
 
     def malformed(self, pins: Pins) -> None: ...
 
+    def release(self, pins: Pins) -> None: ...
+
 
 class LightTarget:
     """A folder of commits, each a file that only one process can make."""

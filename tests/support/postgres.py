@@ -49,6 +49,10 @@ class PostgresServer:
     def url(self, database: str) -> str:
         return f"postgresql+psycopg://postgres@127.0.0.1:{self.port}/{database}"
 
+    def plain_url(self, database: str) -> str:
+        """As libpq reads it."""
+        return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
+
     def connect(self, database: str = "postgres") -> psycopg.Connection[tuple[object, ...]]:
         return psycopg.connect(host="127.0.0.1", port=self.port, user="postgres", dbname=database, autocommit=True)
 

@@ -31,7 +31,7 @@ APPLICATION = "samewise"
 # Text of values must not depend on how a role or a database is set up.
 _SESSION = (
     "-c DateStyle=ISO,YMD -c IntervalStyle=postgres -c TimeZone=UTC -c extra_float_digits=1 -c bytea_output=hex"
-    " -c default_transaction_isolation=read\\ committed -c search_path=pg_catalog"
+    " -c default_transaction_isolation=read\\ committed -c row_security=off"
 )
 
 
@@ -82,6 +82,9 @@ def resolved_conninfo(session: Session, *, purpose: str) -> str:
 
     parameters: dict[str, Any] = session.info.get_parameters()
     parameters.pop("service", None)
+    if "host" in parameters:
+        # psycopg has looked the host up; an executor may know it by another address.
+        parameters.pop("hostaddr", None)
     parameters["application_name"] = f"{APPLICATION} {purpose}".strip()
     if session.info.password:
         parameters["password"] = session.info.password

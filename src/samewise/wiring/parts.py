@@ -199,7 +199,11 @@ def _since_zone(pipeline: PipelineSpec, spec: source_specs.Since) -> ZoneInfo:
 
 def _target(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark) -> Target:
     if isinstance(task.target, PostgresTargetSpec):
-        raise NotImplementedError
+        from samewise.targets.postgres import PostgresTarget
+
+        connection = loaded.connection(task.target.connection)
+        schema, table = task.target.names(connection.schema)
+        return PostgresTarget(connection, schema, table, spark, swap=task.write.refresh == "swap")
     location = loaded.location(task.target, pipeline)
     return DeltaTarget(location.path, location.table, spark)
 
