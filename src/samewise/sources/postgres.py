@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from samewise.core.connections import PostgresConnection
@@ -19,13 +19,13 @@ from samewise.core.records import Pins
 from samewise.core.schema import Schema
 from samewise.core.shapes import Fit, Shape, as_it_is
 from samewise.core.sql import Span, quote
-from samewise.core.windows import Window, instant_text, parse_instant
+from samewise.core.windows import FULL, Window, instant_text, parse_instant
 from samewise.sources import fitting, postgres_reader
 from samewise.sources.failure_text import failure_text
 from samewise.sources.fitting import fitted, with_casts
 from samewise.sources.postgres_horizon import READ_PURPOSE, find_horizon
 from samewise.sources.postgres_query import Asked, Described, Value, both, describe, select, use_path, within
-from samewise.sources.postgres_reader import GONE, MARK, REFUSED, SETTINGS, Reading, Told
+from samewise.sources.postgres_reader import GONE, MARK, REFUSED, SETTINGS, Reading, Told, as_function
 from samewise.sources.postgres_snapshot import Snapshot, Snapshots
 from samewise.sources.postgres_split import Split, shares
 from samewise.sources.postgres_types import Carried, check_carried
@@ -95,7 +95,7 @@ class PostgresSource:
     def pin_since(self, wanted: Bounds, last: Pins | None) -> Pins:
         assert self._ways.since is not None
         with self._session() as session:
-            described = self._described(session, None)
+            described = self._described(session, FULL)
             bounds = self._ways.since(self._schema(described)).fit(wanted)
             lower = None if bounds.lower is None else instant_text(bounds.lower)
             upper = instant_text(bounds.upper)
@@ -111,7 +111,7 @@ class PostgresSource:
     def check(self, pins: Pins) -> None:
         with self._session() as session:
             try:
-                described = self._described(session, None, values=_any_values(self._ways.values))
+                described = self._described(session, _ANY)
             except Refused as error:
                 raise _gone(f"{self.name} has vanished since it was pinned") from error
         if described.oid != pins.details["oid"]:
@@ -119,7 +119,7 @@ class PostgresSource:
 
     def shapes(self, pins: Pins) -> list[Shape]:
         with self._session() as session:
-            described = self._described(session, None, values=_any_values(self._ways.values))
+            described = self._described(session, _ANY)
         return [Shape(self._schema(described), (self.name,))]
 
     def read(self, pins: Pins, window: Window, fits: Sequence[Fit] | None = None) -> DataFrame:
@@ -169,7 +169,9 @@ class PostgresSource:
 
     def _told(self, kind: str, sentence: str) -> SamewiseError:
         if kind == REFUSED:
-            return Refused(f"{self.name}: {sentence}", code="unsupported_value", next_step="mend the source or the query")
+            return Refused(
+                f"{self.name}: {sentence}", code="unsupported_value", next_step="mend the source or the query"
+            )
         if kind == SETTINGS:
             return ConfigError(
                 f"{self.name}: {sentence}",
@@ -184,12 +186,8 @@ class PostgresSource:
         with connect(self._place, purpose="plan") as session, explained(self.name):
             yield session
 
-    def _described(
-        self, session: Session, window: Window | None, values: Mapping[str, Value] | None = None
-    ) -> Described:
-        if values is None:
-            values = {} if window is None else self._ways.values(window)
-        return describe(session, self._asked, values)
+    def _described(self, session: Session, window: Window) -> Described:
+        return describe(session, self._asked, self._ways.values(window))
 
     def _schema(self, described: Described) -> Schema:
         return check_carried(described.columns, self.name)
@@ -246,18 +244,12 @@ class PostgresSource:
         cloudpickle.register_pickle_by_value(postgres_reader)  # type: ignore[no-untyped-call]
         readers = len(reading.statements)
         types = ", ".join(f"{quote(column.name)} {column.type}" for column in reading.columns)
-        return self._spark().range(0, readers, 1, readers).mapInArrow(reading, types)
+        return self._spark().range(0, readers, 1, readers).mapInArrow(as_function(reading), types)
 
 
+_ANY = Window(datetime(2000, 1, 1, tzinfo=UTC), datetime(2000, 1, 2, tzinfo=UTC))
+"""Something to fill in where only the columns are asked for: they are the same for every window."""
 _READERS = f"{APPLICATION} {READ_PURPOSE}"
-
-
-def _any_values(values: Values) -> Mapping[str, Value]:
-    """Some value for each parameter of a query: its columns are the same for every window."""
-    from datetime import UTC, timedelta
-
-    start = datetime(2000, 1, 1, tzinfo=UTC)
-    return values(Window(start, start + timedelta(days=1)))
 
 
 def _gone(message: str) -> PinsGone:

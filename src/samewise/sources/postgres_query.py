@@ -79,9 +79,7 @@ def use_path(session: Session, asked: Asked) -> None:
     session.execute("SELECT set_config('search_path', quote_ident(%s), false)", (asked.search_path,))
 
 
-def _described_query(
-    session: Session, asked: Asked, values: Mapping[str, Value]
-) -> list[tuple[str, int, int, bool]]:
+def _described_query(session: Session, asked: Asked, values: Mapping[str, Value]) -> list[tuple[str, int, int, bool]]:
     import psycopg
     from psycopg import pq
 
@@ -129,7 +127,7 @@ def select(session: Session, asked: Asked, described: Described, columns: tuple[
     if asked.table is not None:
         origin: Any = name(*asked.table)
     else:
-        origin = sql.SQL("({})").format(sql.SQL(query_text(session, asked, described.values)))  # type: ignore[arg-type]
+        origin = sql.SQL("({})").format(sql.SQL(query_text(session, asked, described.values)))
     chosen = sql.SQL(", ").join([column.sql() for column in columns])
     statement = sql.SQL("SELECT {} FROM {} AS q").format(chosen, origin)
     if where is not None:

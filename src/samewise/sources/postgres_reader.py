@@ -8,7 +8,7 @@ carries nothing else back.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,14 +41,19 @@ class Reading:
     checks_text: bool = False
     """True where the database does not know which encoding its texts are in."""
 
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """For `mapInArrow` over numbers: each is a reader's."""
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                yield from _read(self, self.statements[number])
-
     def __repr__(self) -> str:
         return f"Reading({len(self.statements)} readers)"
+
+
+def as_function(reading: Reading) -> Callable[[Iterable[Any]], Iterable[Any]]:
+    """For `mapInArrow` over numbers: each is a reader's."""
+
+    def read_postgres(batches: Iterable[Any]) -> Iterable[Any]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield from _read(reading, reading.statements[number])
+
+    return read_postgres
 
 
 def _read(reading: Reading, statement: str) -> Iterator[Any]:

@@ -55,7 +55,7 @@ def _explained(session: Session, statement: str) -> dict[str, Any]:
     """The planner's idea of the statement; it is not run. Raises `ConfigError` for one that would write."""
     from psycopg import sql
 
-    row = session.execute(sql.SQL("EXPLAIN (FORMAT JSON) {}").format(sql.SQL(statement))).fetchone()  # type: ignore[arg-type]
+    row = session.execute(sql.SQL("EXPLAIN (FORMAT JSON) {}").format(sql.SQL(statement))).fetchone()
     assert row is not None
     plans = row[0] if isinstance(row[0], list) else json.loads(str(row[0]))
     plan: dict[str, Any] = plans[0]["Plan"]
@@ -71,7 +71,7 @@ def _nodes(plan: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _by_pages(session: Session, described: Described, readers: int) -> list[Any]:
-    """Even ranges of pages. The last one is open: rows that lie beyond today's end are in it, if the snapshot has any."""
+    """Even ranges of pages. The last one is open: it has the rows beyond today's end, should there be any."""
     from psycopg import sql
 
     row = session.execute(
@@ -116,7 +116,7 @@ def _by_column(session: Session, asked: Asked, described: Described, column: str
         hashed = "hashtextextended(coalesce({}::text, '') COLLATE \"C\", 0)"
         return [_hashed(hashed, place, number, readers) for number in range(readers)]
     ends = [bounds[len(bounds) * number // readers] for number in range(1, readers)]
-    kind = sql.SQL(carried.type)  # type: ignore[arg-type]
+    kind = sql.SQL(carried.type)
     conditions: list[Any] = []
     for low, high in zip([None, *ends], [*ends, None], strict=True):
         parts = []
@@ -133,7 +133,7 @@ def _by_column(session: Session, asked: Asked, described: Described, column: str
 def _hashed(function: str, place: Any, number: int, readers: int) -> Any:
     from psycopg import sql
 
-    value = sql.SQL(function).format(place)  # type: ignore[arg-type]
+    value = sql.SQL(function).format(place)
     # Twice modulo: a hash may be negative.
     return sql.SQL("mod(mod({value}::bigint, {of}) + {of}, {of}) = {number}").format(
         value=value, of=sql.Literal(readers), number=sql.Literal(number)

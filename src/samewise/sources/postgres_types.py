@@ -82,9 +82,9 @@ class Carried:
         fine = sql.SQL("coalesce(array_ndims({own}) = 1 AND array_lower({own}, 1) = 1, true)").format(own=own)
         if element in _PLAIN_TIMES:
             kind = sql.SQL(_PLAIN_TIMES[element])
-            fine = sql.SQL("{fine} AND ({low}::{kind} <= ALL ({own}) AND {high}::{kind} > ALL ({own})) IS NOT FALSE").format(
-                fine=fine, own=own, kind=kind, low=sql.Literal(_LOWEST), high=sql.Literal(_BEYOND)
-            )
+            told = "({low}::{kind} <= ALL ({own}) AND {high}::{kind} > ALL ({own})) IS NOT FALSE"
+            ends = {"low": sql.Literal(_LOWEST), "high": sql.Literal(_BEYOND)}
+            fine = sql.SQL("{} AND {}").format(fine, sql.SQL(told).format(own=own, kind=kind, **ends))
         as_text = element == "string" or element.startswith("decimal")
         value = sql.SQL("{}::text[]").format(own) if as_text else own
         # The text is no array literal, so that the cast fails and says what it is.

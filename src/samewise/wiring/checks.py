@@ -12,7 +12,8 @@ from samewise.spec.load import Loaded
 from samewise.spec.pipeline import RESERVED_PARAMS, PipelineSpec, TaskSpec
 from samewise.spec.sources import FilesSource
 from samewise.spec.words import listed
-from samewise.wiring.parts import build_grid, since_start
+from samewise.wiring.parts import build_grid
+from samewise.wiring.sources import since_start
 
 if TYPE_CHECKING:
     from samewise.plan.sql_text import Finding
