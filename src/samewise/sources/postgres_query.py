@@ -80,10 +80,10 @@ def use_path(session: Session, asked: Asked) -> None:
 
 
 def _described_query(session: Session, asked: Asked, values: Mapping[str, Value]) -> list[tuple[str, int, int, bool]]:
-    import psycopg
     from psycopg import pq
 
-    text = query_text(session, asked, values)
+    # As it will be asked: a query that would write cannot stand in a FROM.
+    text = f"SELECT * FROM ({query_text(session, asked, values)}) AS q"
     with explained("query"):
         prepared = session.pgconn.prepare(b"", text.encode())
         if prepared.status != pq.ExecStatus.COMMAND_OK:
@@ -91,7 +91,6 @@ def _described_query(session: Session, asked: Asked, values: Mapping[str, Value]
         result = session.pgconn.describe_prepared(b"")
     if result.nfields == 0:
         raise _wrong_query("it returns no columns")
-    del psycopg
     return [
         ((result.fname(at) or b"").decode(), result.ftype(at), result.fmod(at), True) for at in range(result.nfields)
     ]
