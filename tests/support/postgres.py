@@ -23,9 +23,46 @@ _START_SECONDS = 30
 class PostgresServer:
     """A server on a loopback port. Everyone may connect, and nothing in it outlives the tests."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, words: list[str], folder: Path, user: str | None) -> None:
         self.port = port
+        self._words = words
+        self._folder = folder
+        self._user = user
         self._numbers = count(1)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it, or start it again: after a crash it recovers, and unlogged tables are empty."""
+        with (self._folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                self._words,
+                stdout=log,
+                stderr=log,
+                cwd=self._folder,
+                user=self._user,
+                group=self._user,
+                extra_groups=None if self._user is None else [],
+            )
+        self._wait_until_it_answers()
+
+    def stop_now(self) -> None:
+        """What `pg_ctl stop -m immediate` does: every session is cut off, and nothing is written any more."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGQUIT)
+            self._process.wait(timeout=_START_SECONDS)
+            self._process = None
+
+    def _wait_until_it_answers(self) -> None:
+        give_up_at = time.monotonic() + _START_SECONDS
+        while True:
+            try:
+                self.connect().close()
+                return
+            except psycopg.OperationalError:
+                gone = self._process is None or self._process.poll() is not None
+                if gone or time.monotonic() > give_up_at:
+                    pytest.fail(f"PostgreSQL did not start:\n{(self._folder / 'log').read_text()}")
+                time.sleep(0.05)
 
     def url(self, database: str) -> str:
         return f"postgresql+psycopg://postgres@127.0.0.1:{self.port}/{database}"
@@ -61,48 +98,34 @@ def postgres_server() -> Iterator[PostgresServer]:
     if user is not None:
         account = pwd.getpwnam(user)
         os.chown(folder, account.pw_uid, account.pw_gid)
-    log = (folder / "log").open("wb")
     data = folder / "data"
     port = _free_port()
     try:
-        _command(
-            [
-                binaries / "initdb",
-                "-D",
-                data,
-                "-U",
-                "postgres",
-                "-A",
-                "trust",
-                "-E",
-                "UTF8",
-                "--no-locale",
-                "-N",
-            ],
-            user,
-            folder,
-        )
+        initdb: list[str | Path] = [
+            binaries / "initdb",
+            "-D",
+            data,
+            "-U",
+            "postgres",
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
+            "--no-locale",
+            "-N",
+        ]
+        _command(initdb, user, folder)
         words = [str(binaries / "postgres"), "-D", str(data), "-k", str(folder), "-h", "127.0.0.1"]
         for setting in (f"port={port}", *_SETTINGS):
             words += ["-c", setting]
-        server = subprocess.Popen(
-            words,
-            stdout=log,
-            stderr=log,
-            cwd=folder,
-            user=user,
-            group=user,
-            extra_groups=None if user is None else [],
-        )
+        server = PostgresServer(port, words, folder, user)
+        server.start()
         try:
-            _wait_until_it_answers(port, server, folder / "log")
-            yield PostgresServer(port)
+            yield server
         finally:
-            # The immediate shutdown: the data is thrown away anyway.
-            server.send_signal(signal.SIGQUIT)
-            server.wait(timeout=_START_SECONDS)
+            # The data is thrown away anyway.
+            server.stop_now()
     finally:
-        log.close()
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -139,15 +162,3 @@ def _free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
-
-
-def _wait_until_it_answers(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
-    give_up_at = time.monotonic() + _START_SECONDS
-    while True:
-        try:
-            PostgresServer(port).connect().close()
-            return
-        except psycopg.OperationalError:
-            if server.poll() is not None or time.monotonic() > give_up_at:
-                pytest.fail(f"PostgreSQL did not start:\n{log.read_text()}")
-            time.sleep(0.05)
