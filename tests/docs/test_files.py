@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PROJECT = "project: shop\n"
+CONNECTIONS = "connections: {warehouse: {type: postgres}}\n"
 # A pipeline in which every key can be replaced by that of a fragment.
 PIPELINE: dict[str, Any] = {
     "pipeline": "fragment",
@@ -38,7 +39,7 @@ PIPELINE: dict[str, Any] = {
 def files_for(block: Block) -> dict[str, str]:
     """The smallest project in which a YAML block of a page can be checked, with the SQL and Python beside it."""
     value = yaml.safe_load(block.text)
-    files = {"samewise.yaml": PROJECT}
+    files = {"samewise.yaml": PROJECT + CONNECTIONS}
     if set(value) <= set(ProjectSpec.model_fields):
         files["samewise.yaml"] = block.text if "project" in value else PROJECT + block.text
         return files

@@ -91,6 +91,10 @@ class PostgresServer:
             self._process.wait(timeout=_START_SECONDS)
             self._process = None
 
+    def stop_now(self) -> None:
+        """What `pg_ctl stop -m immediate` does: every session is cut off, and nothing is written any more."""
+        self.stop(signal.SIGQUIT)
+
     @property
     def _data(self) -> Path:
         return self._folder / "data"

@@ -114,6 +114,7 @@ _SQLSTATES: dict[str, Kind] = {
     "23": Kind.REFUSED,
     "25006": Kind.TRANSIENT,  # read-only: a standby, until it is promoted
     "28": Kind.SETTINGS,
+    "2B": Kind.REFUSED,  # something depends on what would be dropped
     "3D": Kind.SETTINGS,
     "3F": Kind.SETTINGS,
     "40": Kind.CONFLICT,

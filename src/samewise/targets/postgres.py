@@ -160,9 +160,13 @@ class PostgresTarget:
                 return Published()
             place = (self._schema, self._table)
             publication = Publication(self._book, place, there, write, stamp, self._tombstones(entry), swap=self._swap)
-            publication.stage(session, rows)
             try:
-                return self._in_one_transaction(session, publication.publish, stamp)
+                publication.stage(session, rows)
+                with self._still(session) as alive:
+                    try:
+                        return self._in_one_transaction(alive, publication.publish, stamp)
+                    finally:
+                        publication.drop(alive)
             finally:
                 publication.drop(session)
 
@@ -326,6 +330,19 @@ class PostgresTarget:
     def _read(self, ask: Callable[[Session], Result]) -> Result:
         with explained(self.key):
             return self._idle.use(ask)
+
+    @contextmanager
+    def _still(self, session: Session) -> Iterator[Session]:
+        """The same session, or another where it was lost while Spark was at work: what is staged is checked anyway."""
+        import psycopg
+
+        try:
+            session.execute("SELECT 1")
+        except psycopg.OperationalError:
+            with self._writing("publish again") as other:
+                yield other
+        else:
+            yield session
 
     @contextmanager
     def _writing(self, purpose: str) -> Iterator[Session]:

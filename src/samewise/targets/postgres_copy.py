@@ -52,10 +52,11 @@ def copier(conninfo: str, statement: str, hash_column: str) -> Callable[[Iterabl
                         buffer = pa.BufferOutputStream()
                         csv.write_csv(_plain(batch, tag), buffer, csv.WriteOptions(include_header=False))
                         copy.write(buffer.getvalue())
+                        _reached("copying")
                 session.commit()
         except psycopg.Error as error:
             raise RuntimeError(_told(error)) from None
-        _committed()
+        _reached("committed")
         names = ["part", "tag", "rows", "hash"]
         values: list[list[Any]] = [[task.partitionId()], [tag], [count], [str(total)]]
         types = [pa.int32(), pa.int64(), pa.int64(), pa.string()]
@@ -175,5 +176,5 @@ def _told(error: Any) -> str:
     return f"[{MARK} {error.sqlstate or '08000'}] {text[:400]}"
 
 
-def _committed() -> None:
-    """Reached by each task once its rows are in the staging table: where a test kills a worker."""
+def _reached(point: str) -> None:
+    """Where a test kills a worker or a server: `copying`, in the middle of a COPY, and `committed`, right after it."""

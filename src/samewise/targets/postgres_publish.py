@@ -62,8 +62,8 @@ class Publication:
         staging.fill(self._staging, session, rows, columns, hashed)
 
     def drop(self, session: Session) -> None:
-        if self._staging is not None:
-            staging.drop(self._staging, session)
+        if self._staging is not None and staging.drop(self._staging, session):
+            self._staging = None
 
     def publish(self, session: Session) -> Published:
         """Everything that lands together. The caller commits, or, where nothing was written, does not."""

@@ -157,11 +157,14 @@ def agrees(measures: Measures, verified: Mapping[str, Any] | None) -> bool:
     return verified is None or measures.same_rows(Measures.from_json(verified))
 
 
-def drop(staging: Staging, session: Session) -> None:
-    """Drop the table and let go of its lock. Never raises: what is left, the next run drops."""
-    with suppress(Exception):
+def drop(staging: Staging, session: Session) -> bool:
+    """Drop the table and let go of its lock; whether it worked. Never raises: what is left, the next run drops."""
+    try:
         session.execute(text("DROP TABLE IF EXISTS {}").format(staging.place))
         session.execute("SELECT pg_advisory_unlock(%s)", (_lock_of(staging.schema, staging.table),))
+    except Exception:
+        return False
+    return True
 
 
 _ORPHANS = """
