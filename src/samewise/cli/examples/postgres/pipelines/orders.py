@@ -1,0 +1,24 @@
+"""Orders with the local date that they belong to; and, for who wants to see it, a death in the middle of them."""
+
+import os
+import signal
+
+from pyspark.sql import functions as f
+
+
+def with_date(rows, context):
+    dated = rows.withColumn("order_date", f.to_date("placed_at"))
+    at = os.environ.get("KILL_AT_ORDER")
+    return dated if at is None else dated.mapInArrow(killing(int(at), os.getpid()), dated.schema)
+
+
+def killing(order, samewise):
+    """Passes rows on until that order comes by. Then the samewise process dies, as if the power had gone."""
+
+    def until(batches):
+        for batch in batches:
+            if order in batch.column("order_id").to_pylist():
+                os.kill(samewise, signal.SIGKILL)
+            yield batch
+
+    return until
