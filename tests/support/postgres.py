@@ -63,6 +63,17 @@ class PostgresServer:
             connection.execute(f"CREATE SCHEMA {name}")
         return name
 
+    def new_database(self) -> str:
+        """An empty database."""
+        name = f"base_{next(self._numbers)}"
+        with self.connect() as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        return name
+
+    def environment(self, database: str) -> dict[str, str]:
+        """What tells libpq where it is."""
+        return {"PGHOST": "127.0.0.1", "PGPORT": str(self.port), "PGUSER": "postgres", "PGDATABASE": database}
+
     def new_url(self) -> str:
         """The URL of an empty schema."""
         return f"{self.url('postgres')}?options=-csearch_path%3D{self.new_schema()}"
