@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
@@ -22,6 +23,7 @@ from samewise.core.windows import FULL, Window
 from samewise.plan.since import SinceColumn
 from samewise.sources import postgres_split
 from samewise.sources.postgres import Asked, PostgresSource, Split, Ways
+from tests.support.connect import connect_server
 from tests.support.postgres import GUARDED, PASSWORD, PostgresServer
 from tests.support.spark import ReadySpark
 
@@ -639,3 +641,33 @@ def _until(reached: Any, seconds: float = 30) -> None:
     while not reached():
         assert time.monotonic() < give_up_at
         time.sleep(0.05)
+
+
+def test_the_same_rows_come_over_spark_connect(database: Database, tmp_path: Path) -> None:
+    database.do("CREATE TABLE t AS SELECT g::bigint AS id, 'x' || g AS s FROM generate_series(1, 1000) g")
+    with connect_server(tmp_path) as address:
+        from pyspark.sql import SparkSession
+
+        remote = SparkSession.builder.remote(address).create()
+        try:
+            source = PostgresSource(
+                database.place(GUARDED, PASSWORD),
+                Asked(database.schema, (database.schema, "t")),
+                ReadySpark(remote),
+                Ways(split=Split(3)),
+            )
+            database.do(f"GRANT USAGE ON SCHEMA {database.schema} TO {GUARDED}", f"GRANT SELECT ON t TO {GUARDED}")
+            pins = source.pin(FULL)
+            found = source.read(pins, FULL).selectExpr("count(*)", "sum(id)").first()
+            assert found is not None
+            assert tuple(found) == (1000, 500500)
+            source.release(pins)
+            bad = source.pin(FULL)
+            rows = source.read(bad, FULL)
+            source.release(bad)
+            with pytest.raises(Exception) as failed:  # noqa: PT011
+                rows.count()
+            assert isinstance(source.explain_failure(failed.value, bad), Transient)
+        finally:
+            remote.stop()
+    assert PASSWORD not in (tmp_path / "connect.log").read_text(errors="replace")
