@@ -284,6 +284,8 @@ class Attempt:
             self._forget(self.job.keyed)
         attempts.end(self.store, self.run, self.lease, self.attempt_id, AttemptStatus.SUCCEEDED)
         drop_leftovers(self.job, self.run, self.store)
+        if self.number > 1:
+            self.job.target.tidy()
         self.run = runs.close(self.store, self.run, RunStatus.SUCCEEDED, self.lease)
 
     def _forget(self, keyed: Keyed) -> None:

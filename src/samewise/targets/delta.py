@@ -165,6 +165,9 @@ class DeltaTarget:
         if self._fresh_head() is not None:
             self._append_nothing(stamp)
 
+    def tidy(self) -> None:
+        """Nothing: a commit that was cut off leaves files that VACUUM knows."""
+
     def compare(self, rows: DataFrame, keyed: Keyed, batch: Batch) -> DataFrame:
         table = None if self._fresh_head() is None else self._spark().read.format("delta").load(self._path())
         return classified(rows, table, keyed, batch, self._floor(keyed))

@@ -173,6 +173,10 @@ class PostgresTarget:
     def burn(self, stamp: Stamp) -> None:
         self._record(stamp, stamp.kind.upper())
 
+    def tidy(self) -> None:
+        with self._writing("tidy") as session:
+            staging.sweep(session, self._book.bookkeeping)
+
     def forget(self, keyed: Keyed, before: datetime, stamp: Stamp) -> int:
         from samewise.targets.postgres_tombs import forget_before
 
