@@ -150,6 +150,21 @@ def test_staged_rows_that_someone_adds_are_not_published(db: PostgresShop, monke
     assert contents(db) == expected("replace_window")
 
 
+@pytest.mark.parametrize("strategy", [name for name in STRATEGIES if name != "marked"])
+def test_a_copy_that_ends_when_everything_was_checked_is_not_published(
+    db: PostgresShop, strategy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = load(db, strategy)
+    # A task that nobody waits for any more, and that Spark could not stop in time.
+    late = (
+        "INSERT INTO {{s}}.{0} (order_id, order_date, _samewise_hash, _samewise_tag)"
+        " SELECT order_id + n, order_date, 0, -1 FROM {{s}}.{0}, generate_series(0, 5) AS n"
+    )
+    after(monkeypatch, postgres_stage, "check", lambda: db.ask(late.format(db.staged()[0])))
+    assert run(db, words).code == 0
+    assert contents(db) == expected(strategy)
+
+
 def test_staged_rows_that_someone_changes_are_noticed(db: PostgresShop, monkeypatch: pytest.MonkeyPatch) -> None:
     words = load(db, "replace_window")
     before = contents(db)

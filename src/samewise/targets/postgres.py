@@ -103,8 +103,12 @@ class PostgresTarget:
         return self._read(ask)
 
     def fitted(self, result: Schema) -> Schema:
-        there = None if self._swap else self._read(self._relation)
-        return fitted_schema(result, there)
+        from samewise.targets.postgres_prepare import require_plain_table
+
+        there = self._read(self._relation)
+        if there is not None:
+            require_plain_table(there, self.key)
+        return fitted_schema(result, None if self._swap else there)
 
     def latest_epoch(self) -> int:
         from samewise.targets.postgres_tombs import latest_epoch
