@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
-from samewise.core.errors import Refused, Transient
+from samewise.core.errors import Conflict, Refused, Transient
 from samewise.core.keyed import WRITTEN, Batch, content
 from samewise.core.measures import Measures
 from samewise.core.ownership import check_owner
@@ -96,6 +96,8 @@ class Publication:
         there = find_relation(session, *self.place)
         if entry is None or there is None or not entry.relid == there.oid == self.there.oid:
             raise Transient(f"{self.key} was dropped or made again meanwhile", next_step="run the same command again")
+        if there.attributes != self.there.attributes:
+            raise Conflict(f"the columns of {self.key} have changed meanwhile")
         stamp = self.stamp
         check_owner(entry.owner, Owner(stamp.store_id, stamp.pipeline, stamp.task), self.key)
         token = self.book.token(session, entry.table_id, stamp.app_id)
