@@ -48,6 +48,7 @@ def write_report(page: Path, figures: dict[str, Any]) -> None:
         verdict = "met" if row["met"] else "**missed**"
         lines.append(f"| {row['name']} | {row['most']:.2f} | {row['ratio']:.2f} | {verdict} |")
     lines += _merge_lines(figures["merge"])
+    lines += _read_lines(figures["postgres_read"])
     lines += ["", "| command (a process of its own, no Spark) | seconds |", "|---|---|"]
     lines += [f"| `{name}` | {seconds:.2f} |" for name, seconds in figures["commands"].items()]
     page.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -76,6 +77,28 @@ def _merge_lines(merges: Sequence[dict[str, Any]]) -> list[str]:
     for row in merges[0]["wanted"]:
         verdict = "met" if row["met"] else "**missed**"
         lines.append(f"| {row['name']} | {row['most']:g} | {row['ratio']:.3g} | {verdict} |")
+    return lines
+
+
+def _read_lines(reading: dict[str, Any]) -> list[str]:
+    """Rows out of PostgreSQL, on the same machine, and thrown away."""
+    medians = reading["medians"]
+    lines = [
+        "",
+        "## Reading PostgreSQL",
+        "",
+        f"{reading['rows']:,} rows of a server on the same machine, read by Spark (two cores) and thrown away. Readers of",
+        "Samewise share one snapshot; Spark's JDBC reader has one connection, as most jobs use it, and a `fetchsize`.",
+        "",
+        "| way | seconds | ratio to the JDBC reader |",
+        "|---|---|---|",
+    ]
+    for name, seconds in medians.items():
+        lines.append(f"| {name} | {seconds:.2f} | {seconds / medians['jdbc, one reader']:.2f} |")
+    lines += ["", "| wanted | at most | measured | |", "|---|---|---|---|"]
+    for row in reading["wanted"]:
+        verdict = "met" if row["met"] else "**missed**"
+        lines.append(f"| {row['name']} | {row['most']:.2f} | {row['ratio']:.2f} | {verdict} |")
     return lines
 
 

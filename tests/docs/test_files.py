@@ -84,6 +84,13 @@ def test_the_readme_shows_the_pipeline_of_the_example(tmp_path: Path) -> None:
     assert yaml.safe_load(shown.text) == example
 
 
+def test_the_page_about_postgresql_shows_the_pipeline_of_its_example(tmp_path: Path) -> None:
+    write_example(tmp_path / "shop", "postgres")
+    example = (tmp_path / "shop/pipelines/shop_daily.yaml").read_text(encoding="utf-8")
+    shown = [block for block in blocks(ROOT / "docs/postgresql.md") if block.file == "pipelines/shop_daily.yaml"]
+    assert [block.text.partition("\n")[2] for block in shown] == [example]
+
+
 def test_the_python_transform_that_is_shown_gives_what_it_says(spark: SparkSession) -> None:
     from datetime import UTC, datetime
     from decimal import Decimal

@@ -61,6 +61,12 @@ class Source(Protocol):
     def malformed(self, pins: Pins) -> DataFrame | None:
         """The rows that `read` left out, for the quarantine; None where it leaves out none."""
 
+    def release(self, pins: Pins) -> None:
+        """Let go of whatever `read` holds open for these pins: their rows are written, or never will be.
+
+        A second call does nothing.
+        """
+
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
@@ -85,6 +91,9 @@ class TimeColumn(Protocol):
 
 class SinceSource(Source, Protocol):
     """A source whose rows carry the time of their last change."""
+
+    def horizon(self) -> datetime | None:
+        """An instant of the source's own clock before which no row can still appear; None if it has no clock."""
 
     def pin_since(self, wanted: Bounds, last: Pins | None) -> Pins:
         """Fix what is read of these bounds; `from` and `to` in the details are what the source made of them.

@@ -149,6 +149,8 @@ class Attempt:
         assert self._rows is not None
         self._gathered.rows_quarantined = set_aside(self.job, self.run)
         self._staged = staging.stage(self._rows, self.job.staging_folder(self.run, self.attempt_id))
+        # The rows are here: whoever writes at the source need not wait for the commit.
+        self.job.source.release(self.run.source)
         self._advance(Point.STAGED)
         failpoints.reach(Failpoint.STAGED)
 

@@ -99,7 +99,7 @@ def _templates(task: TaskSpec) -> Iterator[tuple[KeyPath, str, bool]]:
         yield ("source", "path"), source.path, True
         if source.manifest is not None:
             yield ("source", "manifest"), source.manifest, True
-    elif source.path is not None:
+    elif isinstance(source, DeltaSource) and source.path is not None:
         yield ("source", "path"), source.path, False
     for name, table in task.inputs.items():
         if table.path is not None:
@@ -113,7 +113,7 @@ def _check_write(pipeline: PipelineSpec, task: TaskSpec, at: KeyPath) -> Iterato
     if task.is_refresh:
         if write.window_column is not None:
             yield Complaint((*at, "write", "window_column"), "a refresh replaces the whole table: drop it", True)
-        if isinstance(task.source, DeltaSource) and task.source.window_column is not None:
+        if getattr(task.source, "window_column", None) is not None:
             sentence = "a refresh reads the whole table: drop it"
             yield Complaint((*at, "source", "window_column"), sentence, True)
         if WINDOW_COLUMN in (name.lower() for name in task.target.partition_by):

@@ -10,7 +10,6 @@ from samewise.core.schema import Column, Schema
 from samewise.spec.fields import WINDOW_COLUMN
 from samewise.spec.pipeline import PipelineSpec, PostgresTarget, TaskSpec
 from samewise.spec.sentences import Complaint
-from samewise.spec.sources import DeltaSource
 from samewise.spec.words import closest, listed
 from samewise.spec.yaml_text import KeyPath
 
@@ -62,7 +61,7 @@ def check_strategy(pipeline: PipelineSpec, task: TaskSpec, at: KeyPath) -> Itera
             "write by key, with merge or insert_new"
         )
         yield Complaint((*at, "write", "strategy"), sentence)
-    if isinstance(task.source, DeltaSource) and task.is_incremental and task.source.window_column is not None:
+    if task.is_incremental and getattr(task.source, "window_column", None) is not None:
         sentence = "an incremental source reads from its watermark on, not by window: drop it"
         yield Complaint((*at, "source", "window_column"), sentence, True)
     if write.is_keyed:

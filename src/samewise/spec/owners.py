@@ -11,6 +11,7 @@ from samewise.core.errors import ConfigError
 from samewise.spec.connections import PostgresRef, connect_as, connection_problem
 from samewise.spec.paths import render_path, resolve
 from samewise.spec.pipeline import PipelineSpec
+from samewise.spec.postgres_source import PostgresSource
 from samewise.spec.project import ProjectSpec
 from samewise.spec.secrets import Secrets
 from samewise.spec.sources import DeltaSource, TableRef
@@ -107,10 +108,16 @@ def check_owners(
             reads: dict[KeyPath, TableRef | PostgresRef] = {("inputs", name): ref for name, ref in task.inputs.items()}
             if isinstance(task.source, DeltaSource):
                 reads[("source",)] = task.source
+            elif isinstance(task.source, PostgresSource) and task.source.ref is not None:
+                reads[("source",)] = task.source.ref
             for path, ref in reads.items():
                 if place(ref, pipeline).key == target.key:
                     sentence = "this is the task's own target: a second run would read what the first one wrote"
                     yield Ownership(pipeline.name, ("tasks", index, *path), sentence)
+            if isinstance(task.source, PostgresSource) and task.source.ref is None:
+                problem = connection_problem(project.connections, task.source.connection)
+                if problem is not None:
+                    yield Ownership(pipeline.name, ("tasks", index, "source", "connection"), problem)
             for path, ref in {("target",): task.target, **reads}.items():
                 if isinstance(ref, PostgresRef):
                     problem = connection_problem(project.connections, ref.connection)

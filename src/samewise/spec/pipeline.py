@@ -27,6 +27,7 @@ from samewise.spec.fields import (
     one_of,
     wrong,
 )
+from samewise.spec.postgres_source import PostgresSource
 from samewise.spec.sources import DeltaSource, FilesSource, TableRef
 from samewise.spec.times import Duration, Every, Moment, ZoneName, zone_of
 from samewise.spec.words import shown
@@ -271,7 +272,7 @@ class TaskSpec(Model):
     name: Name = Field(alias="task")
     type: Annotated[Literal["load"], one_of("task type", "load")] = "load"
     depends_on: tuple[Name, ...] = ()
-    source: Annotated[FilesSource | DeltaSource, Field(discriminator="type")]
+    source: Annotated[FilesSource | DeltaSource | PostgresSource, Field(discriminator="type")]
     transform: Text | None = None
     """`orders.sql` or `orders.py:clean`, beside the pipeline's file."""
     inputs: Annotated[Mapping[str, TableRef], BeforeValidator(_inputs)] = Field(default_factory=dict)
@@ -347,6 +348,9 @@ class PipelineSpec(Model):
         for key in ("overlap", "lag", "start", "on_changed"):
             # These say when a row is read, not what becomes of it.
             body["source"].get("incremental", {}).pop(key, None)
+        for key in ("readers", "partition_by", "fingerprint"):
+            # And these how, or whether.
+            body["source"].pop(key, None)
         body["write"].pop("refresh", None)  # How the rows get there, not which.
         body["params"] = {name: _tagged(value) for name, value in self.params.items()}
         body["timezone"] = str(self.zone)
