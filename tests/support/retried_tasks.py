@@ -67,10 +67,10 @@ def _trouble(scenario: str, folder: str) -> Callable[[str], None]:
 
         task = TaskContext.get()
         assert task is not None
-        first = task.partitionId() == 0 and task.attemptNumber() == 0 and task.stageAttemptNumber() == 0  # type: ignore[attr-defined]
-        if point != "committed" or not first:
+        flag = f"{folder}/happened/{scenario}"
+        if scenario == "undisturbed" or point != "committed" or task.partitionId() != 0 or os.path.exists(flag):
             return
-        with open(f"{folder}/happened/{scenario}", "w"):
+        with open(flag, "w"):
             pass
         if scenario == "killed":
             os._exit(1)

@@ -230,5 +230,8 @@ class Target(Protocol):
     def burn(self, stamp: Stamp) -> None:
         """Record the stamp's token in an empty commit, so that a late commit with it is refused."""
 
+    def tidy(self) -> None:
+        """Drop what attempts that are dead have left in the target's own system. What is still wanted stays."""
+
     def measure(self, span: Span | None, version: int) -> Measures:
         """Measure the rows of `span` as they were at `version`."""

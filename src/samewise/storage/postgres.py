@@ -24,6 +24,7 @@ from samewise.storage.failures import Kind, read_failure
 if TYPE_CHECKING:
     import psycopg
     from psycopg import sql
+    from psycopg.sql import Composable
 
     Session = psycopg.Connection[tuple[Any, ...]]
 
@@ -103,6 +104,20 @@ def name(*parts: str) -> sql.Identifier:
     from psycopg import sql
 
     return sql.Identifier(*parts)
+
+
+def bound_name(*parts: str) -> sql.SQL:
+    """The same, for a statement with bound values, in which psycopg takes a `%` for the mark of one."""
+    from psycopg import sql
+
+    return sql.SQL(sql.Identifier(*parts).as_string(None).replace("%", "%%"))
+
+
+def run_bound(session: Session, statement: Composable, values: Sequence[Any]) -> psycopg.Cursor[tuple[Any, ...]]:
+    """Run a statement with values that are bound by the server, as `$1`, `$2`: whatever its names look like."""
+    import psycopg
+
+    return psycopg.RawCursor(session).execute(statement.as_string(session).encode(), values)
 
 
 def names(columns: Sequence[str], *, of: str | None = None) -> sql.Composed:

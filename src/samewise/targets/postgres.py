@@ -103,8 +103,12 @@ class PostgresTarget:
         return self._read(ask)
 
     def fitted(self, result: Schema) -> Schema:
-        there = None if self._swap else self._read(self._relation)
-        return fitted_schema(result, there)
+        from samewise.targets.postgres_prepare import require_plain_table
+
+        there = self._read(self._relation)
+        if there is not None:
+            require_plain_table(there, self.key)
+        return fitted_schema(result, None if self._swap else there)
 
     def latest_epoch(self) -> int:
         from samewise.targets.postgres_tombs import latest_epoch
@@ -172,6 +176,10 @@ class PostgresTarget:
 
     def burn(self, stamp: Stamp) -> None:
         self._record(stamp, stamp.kind.upper())
+
+    def tidy(self) -> None:
+        with self._writing("tidy") as session:
+            staging.sweep(session, self._book.bookkeeping)
 
     def forget(self, keyed: Keyed, before: datetime, stamp: Stamp) -> int:
         from samewise.targets.postgres_tombs import forget_before

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from samewise.core.records import Owner, Stamp, TargetCommit
-from samewise.storage.postgres import name, text
+from samewise.storage.postgres import bound_name, name, text
 
 if TYPE_CHECKING:
     from samewise.storage.postgres import Session
@@ -101,7 +101,7 @@ class Book:
         known = session.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (self.bookkeeping,))
         if known.fetchone() is None:
             session.execute(text("CREATE SCHEMA {}").format(name(self.bookkeeping)))
-        session.execute(self._sql(_TABLES))
+        session.execute(text(_TABLES).format(s=name(self.bookkeeping)))
 
     def find(self, session: Session, *, lock: bool = False) -> Entry | None:
         """The table's row; with `lock` nobody else publishes to the table until the transaction ends."""
@@ -286,4 +286,5 @@ class Book:
         session.execute(text("ALTER TABLE {} ENABLE ALWAYS TRIGGER {}").format(place, trigger))
 
     def _sql(self, statement: str) -> Any:
-        return text(statement).format(s=name(self.bookkeeping))
+        """For bound values. What has none is put together by itself."""
+        return text(statement).format(s=bound_name(self.bookkeeping))

@@ -84,8 +84,8 @@ def require_unique_index(session: Session, keys: Keys, key: str) -> None:
 def insert_new(session: Session, staging: Staging, keys: Keys, columns: Sequence[str]) -> dict[str, int]:
     """Insert rows whose key is not there yet; how many did what."""
     done = session.execute(
-        text("INSERT INTO {} ({}) SELECT {} FROM {} ON CONFLICT ({}) DO NOTHING").format(
-            name(*keys.place), names(columns), names(columns), staging.place, names(keys.key)
+        text("INSERT INTO {} ({}) SELECT {} FROM {} AS s ON CONFLICT ({}) DO NOTHING").format(
+            name(*keys.place), names(columns), names(columns), staging.rows, names(keys.key)
         )
     )
     inserted = done.rowcount
@@ -104,7 +104,7 @@ def merge(
     nullable = _with_nulls(session, staging, keys) if keys.null_safe else []
     session.execute(text("ANALYZE {} ({})").format(staging.place, names(keys.key)))
     parts = {
-        "stage": staging.place,
+        "stage": staging.rows,
         "target": name(*keys.place),
         "tombs": name(*keys.tombstones),
         "key": names(keys.key),
@@ -243,7 +243,7 @@ def _expired(session: Session, keys: Keys, count: int, parts: Mapping[str, Any])
 
 def _with_nulls(session: Session, staging: Staging, keys: Keys) -> list[str]:
     checks = text(", ").join([text("coalesce(bool_or({} IS NULL), false)").format(name(c)) for c in keys.key])
-    found = session.execute(text("SELECT {} FROM {}").format(checks, staging.place)).fetchone()
+    found = session.execute(text("SELECT {} FROM {} AS s").format(checks, staging.rows)).fetchone()
     assert found is not None
     return [column for column, has_null in zip(keys.key, found, strict=True) if has_null]
 

@@ -10,7 +10,7 @@ from samewise.core.keyed import DELETED_AT, EPOCH, Keyed, content
 from samewise.core.ownership import check_owner
 from samewise.core.records import Owner
 from samewise.core.schema import Column, Schema
-from samewise.storage.postgres import Relation, find_relation, name, text
+from samewise.storage.postgres import Relation, bound_name, find_relation, name, text
 from samewise.targets.postgres_book import Book
 from samewise.targets.postgres_keyed import check_order, index_statement, require_unique_index
 from samewise.targets.postgres_tombs import Keys
@@ -44,6 +44,16 @@ def staged_columns(rows: Schema, keyed: Keyed | None) -> Schema:
     return Schema((*written_columns(rows, keyed).columns, *deleted))
 
 
+def require_plain_table(there: Relation, key: str) -> None:
+    """Raise ConfigError for whatever else can have a table's name."""
+    if there.kind != "r":
+        raise ConfigError(
+            f"{key} is {_KINDS.get(there.kind, 'no plain table')}",
+            kept="nothing was written",
+            next_step="name a plain table, or one that does not exist yet",
+        )
+
+
 def prepare(
     session: Session,
     book: Book,
@@ -64,12 +74,8 @@ def prepare(
     made = there is None
     if there is None:
         there = _create(session, place, schema)
-    elif there.kind != "r":
-        raise ConfigError(
-            f"{key} is {_KINDS.get(there.kind, 'no plain table')}",
-            kept="nothing was written",
-            next_step="name a plain table, or one that does not exist yet",
-        )
+    else:
+        require_plain_table(there, key)
     entry = book.find(session, lock=True)
     if entry is None or entry.relid != there.oid:
         if not made:
@@ -107,7 +113,7 @@ def _create(session: Session, place: tuple[str, str], schema: Schema) -> Relatio
     known = session.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (place[0],)).fetchone()
     if known is None:
         session.execute(text("CREATE SCHEMA {}").format(name(place[0])))
-    body = text(", ").join([text("{} " + made_type(column)).format(name(column.name)) for column in schema])
+    body = text(", ").join([text("{} {}").format(name(column.name), text(made_type(column))) for column in schema])
     session.execute(text("CREATE TABLE {} ({})").format(name(*place), body))
     return _again(session, place)
 
@@ -132,7 +138,7 @@ def _look_elsewhere(session: Session, book: Book, relid: int, key: str) -> None:
         (book.bookkeeping,),
     ).fetchall()
     for (schema,) in found:
-        query = text("SELECT 1 FROM {} WHERE relid = %s").format(name(schema, "samewise_targets"))
+        query = text("SELECT 1 FROM {} WHERE relid = %s").format(bound_name(schema, "samewise_targets"))
         if session.execute(query, (relid,)).fetchone() is not None:
             raise ForeignTarget(
                 f"{key} is known to the bookkeeping in the schema {schema}",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
-from samewise.core.errors import Refused, Transient
+from samewise.core.errors import Conflict, Refused, Transient
 from samewise.core.keyed import WRITTEN, Batch, content
 from samewise.core.measures import Measures
 from samewise.core.ownership import check_owner
@@ -16,7 +16,7 @@ from samewise.core.records import Owner, Stamp
 from samewise.core.schema import Schema
 from samewise.core.sql import Span
 from samewise.storage.frames import schema_of
-from samewise.storage.postgres import Relation, find_relation, name, names, text
+from samewise.storage.postgres import Relation, find_relation, name, names, run_bound, text
 from samewise.targets import postgres_keyed as keyed_sql
 from samewise.targets import postgres_stage as staging
 from samewise.targets.postgres_book import PUBLISHING, Book, Entry
@@ -57,7 +57,7 @@ class Publication:
         if self.swap:
             from samewise.targets.postgres_swap import check_swap
 
-            check_swap(session, self.place, self.there, self._schema)
+            check_swap(session, self.place, self.there, self._schema, self._surplus(session))
         self._staging = staging.create(session, self.book.bookkeeping, self.stamp.attempt_id, self.there, columns)
         staging.fill(self._staging, session, rows, columns, hashed)
 
@@ -81,7 +81,8 @@ class Publication:
         if self.swap:
             from samewise.targets.postgres_swap import swap
 
-            relid = swap(session, self.place, self.there, self._schema, self._staging, self.book)
+            surplus = self._surplus(session)
+            relid = swap(session, self.place, self.there, self._schema, surplus, self._staging, self.book)
             self.book.set_relid(session, entry, relid)
             self.book.set_columns(session, entry, self._schema.names)
         else:
@@ -95,6 +96,8 @@ class Publication:
         there = find_relation(session, *self.place)
         if entry is None or there is None or not entry.relid == there.oid == self.there.oid:
             raise Transient(f"{self.key} was dropped or made again meanwhile", next_step="run the same command again")
+        if there.attributes != self.there.attributes:
+            raise Conflict(f"the columns of {self.key} have changed meanwhile")
         stamp = self.stamp
         check_owner(entry.owner, Owner(stamp.store_id, stamp.pipeline, stamp.task), self.key)
         token = self.book.token(session, entry.table_id, stamp.app_id)
@@ -117,19 +120,20 @@ class Publication:
         # One statement: a foreign key that points here is checked when the new rows are there, not in between.
         statement = text(
             "WITH gone AS (DELETE FROM {target} WHERE {where} RETURNING 1)"
-            " INSERT INTO {target} ({columns}) SELECT {columns} FROM {stage} WHERE (SELECT count(*) FROM gone) >= 0"
+            " INSERT INTO {target} ({columns}) SELECT {columns} FROM {stage} AS s"
+            " WHERE (SELECT count(*) FROM gone) >= 0"
         )
-        session.execute(
-            statement.format(target=name(*self.place), where=where, columns=names(columns), stage=self._staging.place),
-            values,
+        whole = statement.format(
+            target=name(*self.place), where=where, columns=names(columns), stage=self._staging.rows
         )
+        run_bound(session, whole, values)
         if span is None:
             self._drop_columns(session, entry)
 
     def _check_span(self, session: Session, where: Composable, values: Sequence[Any]) -> None:
         assert self._staging is not None
-        query = text("SELECT count(*) FILTER (WHERE ({}) IS NOT TRUE), count(*) FROM {}")
-        found = session.execute(query.format(where, self._staging.place), values).fetchone()
+        query = text("SELECT count(*) FILTER (WHERE ({}) IS NOT TRUE), count(*) FROM {} AS s")
+        found = run_bound(session, query.format(where, self._staging.rows), values).fetchone()
         assert found is not None
         if found[0]:
             raise Refused(
@@ -146,14 +150,18 @@ class Publication:
 
     def _drop_columns(self, session: Session, entry: Entry) -> None:
         """A refresh replaces the schema too: of the columns that we made, and of no others."""
-        wanted = {column.lower() for column in self._schema.names}
-        surplus = [column for column in entry.columns if column.lower() not in wanted]
-        present = [column for column in surplus if self.there.attribute(column) is not None]
-        if present:
-            drops = text(", ").join([text("DROP COLUMN {}").format(name(column)) for column in present])
-            session.execute(text("ALTER TABLE {} {}").format(name(*self.place), drops))
+        surplus = self._surplus(session)
         if surplus:
+            drops = text(", ").join([text("DROP COLUMN {}").format(name(column)) for column in surplus])
+            session.execute(text("ALTER TABLE {} {}").format(name(*self.place), drops))
             self.book.set_columns(session, entry, [column for column in entry.columns if column not in surplus])
+
+    def _surplus(self, session: Session) -> list[str]:
+        """Columns that we made once, and that the rows do not have any more."""
+        entry = self.book.find(session)
+        wanted = {column.lower() for column in self._schema.names}
+        known = () if entry is None else entry.columns
+        return [c for c in known if c.lower() not in wanted and self.there.attribute(c) is not None]
 
     def _by_key(self, session: Session, entry: Entry) -> Published:
         keyed = self.write.keyed
@@ -206,9 +214,9 @@ def check_cascades(session: Session, oid: int, key: str) -> None:
 def _predicate(span: Span, column: str) -> tuple[Composable, list[Any]]:
     """The rows of a span, with bound values: never true for NULL."""
     if span.upper is None:
-        return text("{} = %s").format(name(column)), [span.lower]
+        return text("{} = $1").format(name(column)), [span.lower]
     kind = _type_of(span.lower)
-    return text(f"{{0}} >= %s::{kind} AND {{0}} < %s::{kind}").format(name(column)), [span.lower, span.upper]
+    return text(f"{{0}} >= $1::{kind} AND {{0}} < $2::{kind}").format(name(column)), [span.lower, span.upper]
 
 
 def _type_of(value: str | date | datetime) -> str:

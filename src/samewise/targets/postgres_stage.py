@@ -23,9 +23,10 @@ from samewise.core.sql import quote
 from samewise.storage.failures import Kind, of_sqlstate, read_failure
 from samewise.storage.postgres import Relation, name, names, resolved_conninfo, text
 from samewise.targets import postgres_copy
-from samewise.targets.postgres_types import text_expression
+from samewise.targets.postgres_types import made_type, takes, text_expression
 
 if TYPE_CHECKING:
+    from psycopg.sql import Composable
     from pyspark.sql import DataFrame
 
     from samewise.storage.postgres import Session
@@ -62,8 +63,14 @@ class Staging:
     parts: list[Part] = field(default_factory=list)
 
     @property
-    def place(self) -> Any:
+    def place(self) -> Composable:
         return name(self.schema, self.table)
+
+    @property
+    def rows(self) -> Composable:
+        """The rows that count, as a subquery: also of a task that nobody waits for, which ends at this very moment."""
+        tags = ", ".join(str(part.tag) for part in self.parts)
+        return text("(SELECT * FROM {} WHERE {} = ANY(ARRAY[{}]::bigint[]))").format(self.place, name(TAG), text(tags))
 
 
 def create(session: Session, bookkeeping: str, attempt: str, there: Relation, rows: Schema) -> Staging:
@@ -74,9 +81,10 @@ def create(session: Session, bookkeeping: str, attempt: str, there: Relation, ro
     columns, types = [], []
     for column in rows:
         attribute = there.attribute(column.name)
-        # Bookkeeping that the target keeps elsewhere.
         columns.append(column.name if attribute is None else attribute.name)
-        types.append("timestamp with time zone" if attribute is None else attribute.type)
+        # A column that is not there is kept elsewhere; or the table is about to be made anew, in another shape.
+        kept = attribute is not None and takes(attribute, column)
+        types.append(attribute.type if attribute is not None and kept else made_type(column))
     body = text(", ").join(
         [
             text("{} " + type_.replace("{", "{{").replace("}", "}}")).format(name(c))
@@ -114,7 +122,7 @@ def send_by_value() -> None:
 
 
 def check(staging: Staging, session: Session) -> Measures:
-    """Measure what is in the table, inside the publishing transaction; drop what no result speaks of.
+    """Measure what is in the table, inside the publishing transaction, as far as a result speaks of it.
 
     Raises `Transient` if anything is missing that a task wrote: a crash of the server empties the table.
     """
@@ -134,9 +142,6 @@ def check(staging: Staging, session: Session) -> Measures:
     )
     if not whole:
         raise Transient(_GONE.format(staging.table), next_step="run the same command again; it stages anew")
-    if there.keys() - wanted.keys():
-        # Written by a task that was run again, or that nobody waited for.
-        session.execute(text("DELETE FROM {} WHERE NOT {} = ANY(%s)").format(staging.place, name(TAG)), (list(wanted),))
     return _measures(staging, [there[tag] for tag in wanted])
 
 

@@ -64,7 +64,9 @@ SELECT DISTINCT oid::bigint FROM v
 """
 
 
-def check_swap(session: Session, place: tuple[str, str], there: Relation, schema: Schema) -> None:
+def check_swap(
+    session: Session, place: tuple[str, str], there: Relation, schema: Schema, surplus: Sequence[str]
+) -> None:
     """Raise `Refused` with the name of whatever could not be carried over."""
     session.execute("SELECT set_config('search_path', 'pg_catalog', false)")
     try:
@@ -73,13 +75,26 @@ def check_swap(session: Session, place: tuple[str, str], there: Relation, schema
             found = session.execute(query, values).fetchone()
             if found is not None:
                 raise _refused(place, f"{what}: {found[0]}")
-        _check_views(session, there, schema, place)
+        _check_views(session, there, schema, surplus, place)
     finally:
         session.execute("RESET search_path")
 
 
+_VIEW_OF_COLUMN = """
+SELECT r.ev_class::regclass::text FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid
+JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
+WHERE d.classid = 'pg_rewrite'::regclass AND d.refclassid = 'pg_class'::regclass AND d.refobjid = %s AND a.attname = %s
+"""
+
+
 def swap(
-    session: Session, place: tuple[str, str], there: Relation, schema: Schema, staging: Staging, book: Book
+    session: Session,
+    place: tuple[str, str],
+    there: Relation,
+    schema: Schema,
+    surplus: Sequence[str],
+    staging: Staging,
+    book: Book,
 ) -> int:
     """Make the new table, load it, and put it in the old one's place; its oid. In the caller's transaction."""
     namespace, table = place
@@ -87,10 +102,14 @@ def swap(
     # Every text that PostgreSQL writes for us from here on names things in full.
     session.execute("SELECT set_config('search_path', 'pg_catalog', true)")
     carried = _Carried(session, there.oid)
-    _make(session, place, new, there, schema)
+    _make(session, place, new, there, schema, surplus)
+    # Before the rows: what they do to a row, they do to these.
+    carried.put_triggers_on(session, place, new)
     columns = [column if a is None else a.name for column in schema.names for a in [there.attribute(column)]]
     session.execute(
-        text("INSERT INTO {} ({}) SELECT {} FROM {}").format(name(*new), names(columns), names(columns), staging.place)
+        text("INSERT INTO {} ({}) SELECT {} FROM {} AS s").format(
+            name(*new), names(columns), names(columns), staging.rows
+        )
     )
     fresh = find_relation(session, *new)
     assert fresh is not None
@@ -108,7 +127,14 @@ def swap(
     return fresh.oid
 
 
-def _make(session: Session, place: tuple[str, str], new: tuple[str, str], there: Relation, schema: Schema) -> None:
+def _make(
+    session: Session,
+    place: tuple[str, str],
+    new: tuple[str, str],
+    there: Relation,
+    schema: Schema,
+    surplus: Sequence[str],
+) -> None:
     """A table like the old one in everything that PostgreSQL can copy, in the shape of the new rows."""
     tablespace = session.execute(
         "SELECT coalesce(s.spcname::text, ''), c.reloptions FROM pg_class c"
@@ -124,6 +150,8 @@ def _make(session: Session, place: tuple[str, str], new: tuple[str, str], there:
         tail = tail + text(" TABLESPACE {}").format(name(space))
     create = text("CREATE TABLE {} (LIKE {} INCLUDING ALL)").format(name(*new), name(*place))
     session.execute(create + tail)
+    for column_name in surplus:
+        session.execute(text("ALTER TABLE {} DROP COLUMN {}").format(name(*new), name(column_name)))
     for column in schema:
         attribute = there.attribute(column.name)
         if attribute is None:
@@ -141,6 +169,7 @@ class _Carried:
 
     def __init__(self, session: Session, oid: int) -> None:
         self.owner: str = _one(session, "SELECT pg_get_userbyid(relowner)::text FROM pg_class WHERE oid = %s", oid)
+        self.comment: str | None = _one(session, "SELECT obj_description(%s, 'pg_class')", oid)
         self.grants = session.execute(_GRANTS, (oid, oid)).fetchall()
         self.public_default = _one(session, "SELECT relacl IS NULL FROM pg_class WHERE oid = %s", oid)
         self.foreign_keys = session.execute(
@@ -155,6 +184,16 @@ class _Carried:
         self.sequences = session.execute(_SEQUENCES, (oid,)).fetchall()
         self.views = [_View(session, view) for view in _views(session, oid)]
 
+    def put_triggers_on(self, session: Session, place: tuple[str, str], new: tuple[str, str]) -> None:
+        """The same triggers on another table: their text names the old one once, after the events."""
+        old_name, new_name = (name(*one).as_string(session) for one in (place, new))
+        plain = _one(session, "SELECT %s::regclass::text", old_name)
+        for trigger, definition, enabled in self.triggers:
+            session.execute(text(str(definition).replace(f" ON {plain} ", f" ON {new_name} ", 1)))
+            state = {"D": "DISABLE TRIGGER", "A": "ENABLE ALWAYS TRIGGER", "R": "ENABLE REPLICA TRIGGER"}.get(enabled)
+            if state is not None:
+                session.execute(text("ALTER TABLE {} " + state + " {}").format(name(*new), name(trigger)))
+
     def put_on(self, session: Session, place: tuple[str, str], fresh: Relation) -> None:
         """The old table still is there, under another name; the new one has its own."""
         table = name(*place)
@@ -168,11 +207,6 @@ class _Carried:
         for constraint, definition in self.foreign_keys:
             add = text("ALTER TABLE {} ADD CONSTRAINT {} {}")
             session.execute(add.format(table, name(constraint), text(definition)))
-        for trigger, definition, enabled in self.triggers:
-            session.execute(text(definition))
-            state = {"D": "DISABLE TRIGGER", "A": "ENABLE ALWAYS TRIGGER", "R": "ENABLE REPLICA TRIGGER"}.get(enabled)
-            if state is not None:
-                session.execute(text("ALTER TABLE {} " + state + " {}").format(table, name(trigger)))
         if not self.public_default:
             session.execute(text("REVOKE ALL ON {} FROM {}").format(table, name(self.owner)))
         for grantee, privilege, grantable, column in self.grants:
@@ -181,6 +215,8 @@ class _Carried:
             option = text(" WITH GRANT OPTION") if grantable else text("")
             session.execute(text("GRANT {} ON {} TO {}{}").format(what, table, to, option))
         session.execute(text("ALTER TABLE {} OWNER TO {}").format(table, name(self.owner)))
+        if self.comment is not None:
+            session.execute(text("COMMENT ON TABLE {} IS {}").format(table, _literal(self.comment)))
         for view in self.views:
             view.make_again(session)
 
@@ -259,8 +295,10 @@ def _views(session: Session, oid: int) -> list[int]:
     return [int(view) for (view,) in session.execute(_VIEWS, (oid, oid))]
 
 
-def _check_views(session: Session, there: Relation, schema: Schema, place: tuple[str, str]) -> None:
-    """A view can be said again only while the columns that it shows keep their types."""
+def _check_views(
+    session: Session, there: Relation, schema: Schema, surplus: Sequence[str], place: tuple[str, str]
+) -> None:
+    """A view can be said again only while the columns that it shows are there, in their types."""
     if not _views(session, there.oid):
         return
     for column in schema:
@@ -268,6 +306,16 @@ def _check_views(session: Session, there: Relation, schema: Schema, place: tuple
         if attribute is not None and not takes(attribute, column):
             view = _one(session, "SELECT %s::regclass::text", _views(session, there.oid)[0])
             raise _refused(place, f"the view {view}, while {column.name} becomes {column.type}")
+    for gone in surplus:
+        found = session.execute(_VIEW_OF_COLUMN, (there.oid, gone)).fetchone()
+        if found is not None:
+            raise _refused(place, f"the view {found[0]}, which shows {gone}, a column that the rows have no more")
+
+
+def _literal(value: str) -> Composable:
+    from psycopg import sql
+
+    return sql.Literal(value)
 
 
 def _one(session: Session, query: str, *values: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from samewise.core.errors import ConfigError
 from samewise.core.keyed import DELETED_AT, EPOCH, Keyed
-from samewise.storage.postgres import Relation, find_relation, name, names, text
+from samewise.storage.postgres import Relation, find_relation, name, names, run_bound, text
 from samewise.targets.postgres_book import Book, Entry
 from samewise.targets.postgres_stage import HASH
 
@@ -62,7 +62,7 @@ def ensure_tombstones(session: Session, keys: Keys) -> None:
     if find_relation(session, schema, table) is not None:
         return
     own = [keys.there.attribute(column) for column in own_tomb_columns(keys)]
-    body = [text("{} " + attribute.type).format(name(attribute.name)) for attribute in own if attribute is not None]
+    body = [text("{} {}").format(name(a.name), text(a.type)) for a in own if a is not None]
     for column, type_ in ((EPOCH, "bigint"), (DELETED_AT, "timestamptz NOT NULL"), (HASH, "bigint NOT NULL")):
         body.append(text("{} " + type_).format(name(column)))
     session.execute(text("CREATE TABLE {} ({})").format(name(schema, table), text(", ").join(body)))
@@ -77,13 +77,13 @@ def forget(session: Session, keys: Keys, before: datetime) -> tuple[int, str | N
         return 0, None
     order = text(", ").join([text("{} DESC NULLS LAST").format(keys.value("d", column)) for column in keys.version_by])
     values = text(", ").join([_to_text(keys, column) for column in keys.version_by])
-    query = text("SELECT {} FROM {} d WHERE d.{} < %s ORDER BY {} LIMIT 1")
-    newest = session.execute(query.format(values, name(schema, table), name(DELETED_AT), order), (before,)).fetchone()
+    query = text("SELECT {} FROM {} d WHERE d.{} < $1::timestamptz ORDER BY {} LIMIT 1")
+    whole = query.format(values, name(schema, table), name(DELETED_AT), order)
+    newest = run_bound(session, whole, [before]).fetchone()
     if newest is None:
         return 0, None
-    gone = session.execute(
-        text("DELETE FROM {} WHERE {} < %s").format(name(schema, table), name(DELETED_AT)), (before,)
-    )
+    delete = text("DELETE FROM {} WHERE {} < $1::timestamptz").format(name(schema, table), name(DELETED_AT))
+    gone = run_bound(session, delete, [before])
     return gone.rowcount, json.dumps(list(newest))
 
 
