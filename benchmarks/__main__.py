@@ -32,6 +32,7 @@ def main() -> int:
     chosen = options.parse_args()
     # First, and in a process of its own: its Spark has another driver, and must not share the machine with ours.
     reading = _of_its_own("benchmarks.postgres_read", "--rounds", str(chosen.rounds))
+    writing = _of_its_own("benchmarks.postgres_write", "--rounds", str(min(chosen.rounds, 3)))
     with tempfile.TemporaryDirectory(prefix="samewise-bench-") as folder:
         bench = Bench(Path(folder), chosen.rows)
         figures = bench.measure(chosen.rounds)
@@ -41,12 +42,13 @@ def main() -> int:
         figures["merge"] = merges
         figures["commands"] = time_commands(Path(folder) / "commands")
     figures["postgres_read"] = reading
+    figures["postgres_write"] = writing
     chosen.json.parent.mkdir(parents=True, exist_ok=True)
     chosen.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
     write_report(chosen.report, figures)
     print(chosen.report.read_text(encoding="utf-8"))
     # What is wanted of a merge is said of one size; the others show how it grows.
-    wanted = [*figures["wanted"], *figures["merge"][0]["wanted"], *reading["wanted"]]
+    wanted = [*figures["wanted"], *figures["merge"][0]["wanted"], *reading["wanted"], *writing["wanted"]]
     return 0 if all(row["met"] for row in wanted) else 1
 
 

@@ -115,8 +115,6 @@ class Publication:
         if span is not None:
             where, values = _predicate(span, self._real([span.column])[0])
             self._check_span(session, where, values)
-            if entry.version == 0:
-                self._index(session, entry, self._real([span.column])[0])
         # One statement: a foreign key that points here is checked when the new rows are there, not in between.
         statement = text(
             "WITH gone AS (DELETE FROM {target} WHERE {where} RETURNING 1)"
@@ -127,6 +125,8 @@ class Publication:
             target=name(*self.place), where=where, columns=names(columns), stage=self._staging.rows
         )
         run_bound(session, whole, values)
+        if span is not None and entry.version == 0:
+            self._index(session, entry, self._real([span.column])[0])
         if span is None:
             self._drop_columns(session, entry)
 
@@ -144,7 +144,7 @@ class Publication:
             )
 
     def _index(self, session: Session, entry: Entry, column: str) -> None:
-        """Before the first rows of a table that we made: without an index each window would read the whole of it."""
+        """With the first rows of a table that we made: without an index each window would read the whole of it."""
         if entry.columns:
             session.execute(text("CREATE INDEX ON {} ({})").format(name(*self.place), name(column)))
 
