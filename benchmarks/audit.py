@@ -206,8 +206,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="samewise-bench-") as folder:
         figures = time_audit(Path(folder))
     text = PAGE.read_text(encoding="utf-8")
-    before, _, _ = text.partition(f"\n{HEADING}\n")
-    PAGE.write_text(before.rstrip("\n") + "\n\n" + "\n".join(audit_lines(figures)) + "\n", encoding="utf-8")
+    before, _, rest = text.partition(f"\n{HEADING}\n")
+    _, heading, after = rest.partition("\n## ")
+    section = "\n".join(audit_lines(figures)) + "\n"
+    PAGE.write_text(before.rstrip("\n") + "\n\n" + section + heading + after, encoding="utf-8")
     return 0 if figures["met"] else 1
 
 

@@ -20,7 +20,7 @@ from samewise.core.records import RunRecord
 from samewise.core.windows import instant_text
 from samewise.state.engine import insert_new, now
 from samewise.state.holders import Holder, is_gone
-from samewise.state.store import Store
+from samewise.state.store import Store, rides_out
 from samewise.state.tables import leases
 
 
@@ -47,6 +47,15 @@ def acquire(store: Store, target: str, window_key: str, holder: Holder, ttl_seco
     One that has expired, or whose process is known to be gone, is taken over. A second call is
     `Busy` too, also from the same process: two threads are two runners.
     """
+    asked: list[Lease] = []
+    return _acquire(store, target, window_key, holder, ttl_seconds, asked)
+
+
+@rides_out
+def _acquire(
+    store: Store, target: str, window_key: str, holder: Holder, ttl_seconds: float, asked: list[Lease]
+) -> Lease:
+    """`asked` are the leases that were asked for when the connection broke: each may have been given."""
     with store.transaction() as connection:
         # There is always a row to lock, so that two first runners line up as well.
         insert_new(
@@ -56,6 +65,10 @@ def acquire(store: Store, target: str, window_key: str, holder: Holder, ttl_seco
             ["target", "window_key"],
         )
         row = connection.execute(select(leases).where(_row(target, window_key)).with_for_update()).one()
+        for lease in asked:
+            # To the microsecond: another thread of this process has the same name.
+            if (row.epoch, row.acquired_at) == (lease.epoch, lease.acquired_at) and row.holder == holder.to_json():
+                return lease
         at = now(connection)
         if row.holder is not None:
             other = Holder.from_json(row.holder)
@@ -70,6 +83,7 @@ def acquire(store: Store, target: str, window_key: str, holder: Holder, ttl_seco
             acquired_at=at,
             expires_at=at + timedelta(seconds=ttl_seconds),
         )
+        asked.append(lease)
         connection.execute(
             update(leases)
             .where(_row(target, window_key))
@@ -84,14 +98,18 @@ def acquire(store: Store, target: str, window_key: str, holder: Holder, ttl_seco
 
 
 def renew(store: Store, lease: Lease) -> Lease:
-    """Push the expiry out, counted from now. Raises `LeaseLost` if another runner took over."""
-    with store.transaction() as connection:
+    """Push the expiry out, counted from now. Raises `LeaseLost` if another runner took over.
+
+    Never waits for a server that is away: whoever renews must know in time that the lease has run out.
+    """
+    with store.transaction(patient=False) as connection:
         _hold(connection, lease)
         expires_at = now(connection) + timedelta(seconds=lease.ttl_seconds)
         connection.execute(update(leases).where(_row(lease.target, lease.window_key)).values(expires_at=expires_at))
     return replace(lease, expires_at=expires_at)
 
 
+@rides_out
 def release(store: Store, lease: Lease) -> None:
     """Give the window free. A second call, or one after a takeover, changes nothing."""
     with store.transaction() as connection:
@@ -103,6 +121,7 @@ def release(store: Store, lease: Lease) -> None:
         )
 
 
+@rides_out
 def owner(store: Store, target: str, window_key: str) -> Holder | None:
     """The process that has the window now, as far as is known; None if it is free or its holder is gone."""
     with store.reading() as connection:
