@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -10,6 +11,9 @@ from samewise.audit.finding import Finding, Place
 
 if TYPE_CHECKING:
     from samewise.audit.sql.statement import Statement
+
+TESTS = re.compile(r"(^|/)(tests?|benchmarks?|bench)/", re.IGNORECASE)
+"""Folders whose code works on data that it made up itself."""
 
 Branches = tuple[tuple[int, int], ...]
 """The arms of the conditions above: (which `if`, which arm of it)."""

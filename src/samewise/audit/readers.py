@@ -8,7 +8,7 @@ import warnings
 from pathlib import PurePosixPath
 
 from samewise.audit import dbt, notebook
-from samewise.audit.facts import Context, Flow
+from samewise.audit.facts import TESTS, Context, Flow
 from samewise.audit.finding import Collected, FileReport, Finding, Place, Related, TaskFact, Write
 from samewise.audit.ignores import find_ignores
 from samewise.audit.judge import judge
@@ -79,7 +79,7 @@ def _sql(text: str, file: str, dialect: str, collected: Collected) -> None:
     lines = text.split("\n")
     name = file.rpartition("/")[2]
     once = ONCE.search(file) is not None or _FLYWAY.match(name) is not None
-    tested = re.search(r"(^|/)tests?/", file) is not None
+    tested = TESTS.search(file) is not None
     if dbt.is_model(text):
         context = Context(file, "dbt", lines, pipeline=True, test=tested)
         judge([dbt.read_model(text, context)], collected)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from samewise.audit.facts import TESTS
 from samewise.audit.readers import ONCE, SUFFIXES
 
 _NEVER = frozenset(
@@ -55,12 +56,23 @@ def find_files(paths: Sequence[Path], exclude: Iterable[str] = ()) -> Iterator[F
     patterns = tuple(exclude)
     for path in paths:
         if path.is_file():
-            parent = path.resolve().parent.name
-            inside = f"{parent}/{path.name}" if ONCE.match(f"{parent}/") else path.name
-            yield from _once(Found(path, str(path), inside), seen)
+            yield from _once(Found(path, str(path), _inside(path)), seen)
             continue
         for found in _below(path, patterns):
             yield from _once(found, seen)
+
+
+def _inside(path: Path) -> str:
+    """A file that is named outright: as it was typed from here (pre-commit does so), else below its own folder."""
+    if not path.is_absolute() and ".." not in path.parts:
+        return path.as_posix()
+    return f"{_told(path.parent)}{path.name}"
+
+
+def _told(folder: Path) -> str:
+    """The name of the folder that was given, where that alone says what is in it: migrations, benchmarks."""
+    name = f"{folder.resolve().name}/"
+    return name if ONCE.match(name) or TESTS.match(name) else ""
 
 
 def _once(found: Found, seen: set[tuple[int, int]]) -> Iterator[Found]:
@@ -76,6 +88,7 @@ def _once(found: Found, seen: set[tuple[int, int]]) -> Iterator[Found]:
 
 def _below(root: Path, patterns: tuple[str, ...]) -> Iterator[Found]:
     """Folders that are links are not followed: they may lead in circles."""
+    told = _told(root)
     for folder, names, files in os.walk(root, followlinks=False):
         here = Path(folder)
         compiled = "dbt_project.yml" in files
@@ -91,7 +104,7 @@ def _below(root: Path, patterns: tuple[str, ...]) -> Iterator[Found]:
                 file = here / name
                 inside = file.relative_to(root).as_posix()
                 if not _matches(inside, patterns):
-                    yield Found(file, inside if str(root) == "." else f"{root}/{inside}", inside)
+                    yield Found(file, inside if str(root) == "." else f"{root}/{inside}", told + inside)
 
 
 def _matches(path: str, patterns: tuple[str, ...]) -> bool:

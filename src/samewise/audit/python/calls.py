@@ -41,6 +41,13 @@ _CLEARS = re.compile(
     r"delete|truncate|clear|purge|wipe|remove|clean_?(up|partition|table)?$|drop|overwrite|replace|reset"
 )
 
+_RUNS_SQL = re.compile(r"exec|sql|query|queries|statement|stmt|^_?(run|submit)$")
+_ONLY_LOOKS = re.compile(
+    r"pars|format|pretty|valid|check|lint|render|compil|build|make|log|print|show|split|transpil|token|highlight|explain"
+    r"|normali|clean|strip|is_|has_|get_|read_|hash|escape|quote|assert|expect|mock|estimate|describe|save|write|dump"
+)
+"""What a helper does that is given a statement and does not run it."""
+
 
 def call(run: Interpreter, node: ast.Call, owner: Value, args: list[Value], kwargs: dict[str, Value]) -> Value | None:
     """What a call gives, where a library is known to be called. `owner` is the receiver, or the function itself."""
@@ -173,7 +180,7 @@ def own(
 
 def run_unknown_sql(run: Interpreter, node: ast.Call, name: str, args: list[Value], kwargs: dict[str, Value]) -> None:
     """`run_query("INSERT ...")`: a helper from elsewhere that is given SQL to execute."""
-    if not re.search(r"exec|run|query|sql|submit", name.lower()):
+    if not _RUNS_SQL.search(name.lower()) or _ONLY_LOOKS.search(name.lower()):
         return
     for one in [*args, *kwargs.values()]:
         if isinstance(one, Str) and statements.is_write(one.text):

@@ -6,7 +6,7 @@ import ast
 import re
 from dataclasses import dataclass
 
-from samewise.audit.facts import Context
+from samewise.audit.facts import TESTS, Context
 
 _WEB = re.compile(
     r"^(flask|django|fastapi|starlette|sanic|tornado|bottle|falcon|pyramid|aiohttp\.web|rest_framework|graphene|strawberry|litestar|quart|streamlit|channels)(\.|$)"
@@ -52,6 +52,7 @@ def describe(tree: ast.Module, seen: Seen, file: str, lines: list[str], *, langu
     functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
     test = (
         name == "conftest.py"
+        or re.search(r"(^|/)bench(marks?)?/", file) is not None
         or bool(imports & {"pytest", "unittest", "unittest.mock"})
         or (name.startswith("test_") and seen.tested)
     )

@@ -31,12 +31,20 @@ _WRITE = re.compile(
     r"|UPDATE|WITH|BEGIN|START|SET|DECLARE|COMMIT|IF|DO|EXEC)\b",
     re.IGNORECASE | re.DOTALL,
 )
+_GOES_ON = {
+    "INSERT": r".*?\b(INTO|OVERWRITE|SELECT|VALUES?|EXEC|EXECUTE|SET)\b",
+    "MERGE": r".*?\b(INTO|USING)\b",
+    "UPDATE": r".*?\bSET\b",
+    "COPY": r".*?\b(INTO|FROM|TO)\b",
+    "REPLACE": r"\s+\S+\s",
+}
+"""What follows a verb in a statement, and not in a command line or a mode: `merge`, `copy a b`, `update all`."""
 
 
 _SELECT = re.compile(r"^\s*(--[^\n]*\n\s*)*(\(\s*)?(SELECT|WITH)\b", re.IGNORECASE)
 
 
-MANY = frozenset({"executemany", "execute_values", "execute_batch", "executemany_prepared"})
+MANY = frozenset({"executemany", "execute_many", "execute_values", "execute_batch", "executemany_prepared"})
 
 
 def conn_of(run: Interpreter, value: Value) -> Conn:
@@ -50,7 +58,14 @@ def conn_of(run: Interpreter, value: Value) -> Conn:
 
 
 def is_write(text: str) -> bool:
-    return _WRITE.match(text[:4000]) is not None
+    """Whether a text is a statement that may change something; a word that could begin one is not."""
+    found = _WRITE.match(text[:4000])
+    if found is None:
+        return False
+    verb, more = found[2].upper(), text[found.end() : found.end() + 4000]
+    if verb in ("BEGIN", "START", "COMMIT"):
+        return True
+    return bool(more.strip()) and re.match(_GOES_ON.get(verb, ""), more, re.IGNORECASE | re.DOTALL) is not None
 
 
 def is_select(text: str) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from samewise.audit.facts import Context, Flow, Op
+from samewise.audit.facts import Context, Flow, Op, SqlOp
 from samewise.audit.finding import Edit, Finding, Fix, Level, Place, Related
 from samewise.audit.sql.template import HOLE
 
@@ -41,7 +41,8 @@ def found(
     columns: tuple[str, ...] = (),
     enforced: bool = False,
 ) -> Finding:
-    """A finding about an operation. An unsure one is never more than a note."""
+    """A finding about an operation. An unsure one is never more than a note, nor one about a helper from elsewhere."""
+    unsure = unsure or (isinstance(op, SqlOp) and op.via == "helper")
     return Finding(
         rule=rule,
         level=Level.NOTE if unsure else level,

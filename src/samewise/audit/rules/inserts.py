@@ -48,9 +48,7 @@ def insert_select(flow: Flow) -> Iterator[Finding]:
         if judged is None:
             continue
         why, unsure = judged
-        if op.via == "constant" and not op.statement.target:
-            continue  # A word, not a statement.
-        if op.via == "constant":
+        if op.via == "constant" or op.via == "helper":
             why, unsure = "where it is run is not seen here", True
         statement = op.statement
         target = statement.target

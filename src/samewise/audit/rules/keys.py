@@ -63,9 +63,9 @@ def _frame_uniqueness(frame: Frame) -> str:
 
 def _sql_merge(flow: Flow, op: SqlOp, known: dict[str, str]) -> Iterator[Finding]:
     status, name = merge_source(op.statement, known)
-    if status == "unique":
-        return
     keys = merge_keys(op.statement) or ("key",)
+    if status == "unique" or _made_keys(flow, op):
+        return
     target = op.statement.target
     sure = status == "repeats" or (_RAW.search(name) is not None and known.get(name) != "unique")
     sources = [s for s in op.statement.sources if s not in op.statement.ctes]
@@ -96,6 +96,15 @@ def _sql_merge(flow: Flow, op: SqlOp, known: dict[str, str]) -> Iterator[Finding
         unsure=not sure,
         target=target,
     )
+
+
+def _made_keys(flow: Flow, op: SqlOp) -> dict[str, tuple[str, Place]]:
+    """Keys of a MERGE that were made on the way into the view it reads: never twice, and never the same again."""
+    found: dict[str, tuple[str, Place]] = {}
+    for name, frame in flow.views.items():
+        if any(source.rpartition(".")[2] == name.lower() for source in op.statement.sources):
+            found.update({key: frame.generated[key] for key in merge_keys(op.statement) if key in frame.generated})
+    return found
 
 
 def _frame_merge(flow: Flow, op: FrameOp) -> Iterator[Finding]:
@@ -134,6 +143,9 @@ def generated(flow: Flow) -> Iterator[Finding]:
         if isinstance(op, SqlOp):
             if isinstance(op, ModelOp) and op.config.get("materialized") not in ("table", "incremental"):
                 continue
+            if op.statement.kind == "merge":
+                for name, (made, place) in _made_keys(flow, op).items():
+                    yield _generated(flow, op, name, made, op.statement.target, place)
             if (
                 op.statement.kind not in ("insert", "overwrite", "ctas", "model")
                 or flow.context.web

@@ -14,6 +14,10 @@ from samewise.audit.sql.words import words_of
 _MAX_OF_THIS = re.compile(
     r"(>=?)\s*\(?\s*(?:coalesce\s*\(\s*)?\(?\s*select.{0,200}?max\s*\(.{0,300}?\bthis\b", re.IGNORECASE | re.DOTALL
 )
+_LOOKS_BACK = re.compile(
+    r"-\s*(interval|\d|make_interval|\{\{)|\b(date|timestamp|datetime)_?sub\s*\(|\b(date_?add|timestampadd)\s*\([^)]*-\s*\d",
+    re.IGNORECASE,
+)
 _ASKS_THIS = re.compile(
     r"(not\s+in|not\s+exists|left\s+join|except|anti\s+join).{0,300}?\bthis\b", re.IGNORECASE | re.DOTALL
 )
@@ -37,7 +41,13 @@ def incremental(flow: Flow) -> Iterator[Finding]:
             unsure = True
         if _ASKS_THIS.search(op.filter or text):
             continue
-        if asks is not None and asks[1] == ">":
+        looks_back = asks is not None and _LOOKS_BACK.search((op.filter or text)[:1000]) is not None
+        if asks is not None and looks_back:
+            message = (
+                f"{op.name} has no unique_key, and goes back behind its newest row: every run adds what"
+                f" lies between once more"
+            )
+        elif asks is not None and asks[1] == ">":
             unsure = True
             message = (
                 f"{op.name} has no unique_key: it relies on its newest row, so a row that comes late, or"

@@ -37,7 +37,7 @@ def own_guard(statement: Statement, variables: Iterable[tuple[str, str]] = ()) -
     if "METADATA$" in flat:
         return "check"  # A stream of Snowflake moves on in the transaction that reads it.
     if any(_STREAM.search(source.rpartition(".")[2]) for source in statement.sources):
-        return "maybe"
+        return "check" if statement.dialect == "snowflake" else "maybe"
     conditional = statement.conditional
     if conditional and ("EXISTS" in conditional or "COUNT" in conditional):
         return "check"

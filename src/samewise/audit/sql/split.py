@@ -160,7 +160,11 @@ def _begins(words: list[Word], index: int, now: list[Word], text: str) -> bool:
         return True
     if upper not in _STARTS or not (new_line or before.upper in _BLOCKS):
         return False
-    if before.upper in _CONTINUES or after in (".", "=", ",", ")") or (after == "(" and upper not in ("IF", "WHILE")):
+    if (
+        (before.upper in _CONTINUES and not (first == "SET" and before.upper == "ON"))
+        or after in (".", "=", ",", ")")
+        or (after == "(" and upper not in ("IF", "WHILE"))
+    ):
         return False
     merging = first == "MERGE" or (first == "WITH" and any(w.upper == "MERGE" for w in now))
     if before.upper == "THEN" and merging:

@@ -2,7 +2,7 @@ from utils.db import run_query
 
 
 def build(day):
-    # expect: SW102
+    # expect: SW102 note
     run_query(
         f"INSERT INTO mart.kpis SELECT '{day}', count(*) FROM events WHERE day = '{day}'"
     )
