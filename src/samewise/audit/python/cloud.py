@@ -6,11 +6,11 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from samewise.audit.facts import Frame, FrameOp
+from samewise.audit.facts import ClearOp, Frame, FrameOp
 from samewise.audit.python import statements
 from samewise.audit.python.loads import modes_of
 from samewise.audit.python.spark import path_target
-from samewise.audit.python.values import Conn, Const, FrameV, Handle, Map, Ref, Str, Value, as_text, text_of
+from samewise.audit.python.values import Conn, Const, FrameV, Handle, Map, Ref, Seq, Str, Value, as_text, text_of
 
 if TYPE_CHECKING:
     from samewise.audit.python.interpreter import Interpreter
@@ -109,6 +109,12 @@ def call(
                 )
             )
             return Value()
+    if name in ("start_query_execution", "execute_statement", "batch_execute_statement"):
+        return _data_api(run, node, name, kwargs)
+    if name == "load_table" and any(one.startswith("pyiceberg") for one in run.imports):
+        return Handle(kind="iceberg", name=_target(args, kwargs, 0, "identifier"))
+    if isinstance(owner, Handle) and owner.kind == "iceberg":
+        return _iceberg(run, node, owner, name, args, kwargs)
     if name in (
         "from_options",
         "from_jdbc_conf",
@@ -222,3 +228,34 @@ def _glue(run: Interpreter, node: ast.Call, name: str, args: list[Value], kwargs
         f"write_dynamic_frame.{name}()",
         sure=isinstance(options, Map) or bool(target),
     )
+
+
+def _data_api(run: Interpreter, node: ast.Call, name: str, kwargs: dict[str, Value]) -> Value | None:
+    """boto3: Athena, and the data APIs of Redshift and RDS. The statements of a batch are one transaction."""
+    athena = kwargs.get("QueryString")
+    given = athena or kwargs.get("Sql") or kwargs.get("sql") or kwargs.get("Sqls")
+    texts = given.items if isinstance(given, Seq) else [given]
+    open_elsewhere = "transactionId" in kwargs
+    if name == "batch_execute_statement" or open_elsewhere:
+        conn = Conn("unknown" if open_elsewhere else "dbapi", "redshift" if "Sqls" in kwargs else "")
+    else:
+        conn = Conn("auto", "athena" if athena is not None else "")
+    for one in texts:
+        if isinstance(one, Str):
+            statements.execute(run, node, one, conn, via="execute")
+    return Value(name="response") if any(isinstance(one, Str) for one in texts) else None
+
+
+def _iceberg(
+    run: Interpreter, node: ast.Call, owner: Handle, name: str, args: list[Value], kwargs: dict[str, Value]
+) -> Value | None:
+    """A table of pyiceberg. What a transaction() does lands together."""
+    rows = args[0] if args else kwargs.get("df") or Value()
+    if name == "append":
+        return _add(run, node, "iceberg", "append", owner.name, rows, "append()")
+    if name == "delete":
+        run.add(ClearOp(run.place(node), target=owner.name))
+        return Value()
+    if name in ("overwrite", "dynamic_partition_overwrite", "upsert"):
+        return _add(run, node, "iceberg", "replace", owner.name, rows, f"{name}()")
+    return Value() if name in ("transaction", "refresh") else None

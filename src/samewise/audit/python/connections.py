@@ -134,6 +134,8 @@ def library(
         if type(args[0]) is Value:
             return None  # A table that a library is handed: not its business what is written.
         return Handle(kind="insert", data={"table": _table_name(args[0]), "guard": False, "select": False})
+    if last == "delete" and args and "sqlalchemy" in dotted and type(args[0]) is not Value:
+        return Handle(kind="delete", data={"table": _table_name(args[0])})
     if dotted.endswith(("sqlalchemy.Table", "schema.Table")) and args and isinstance(args[0], Str):
         return Handle(kind="table", name=args[0].text)
     if last == "closing" and args:

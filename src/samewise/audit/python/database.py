@@ -89,10 +89,14 @@ def call(
         made = library(run, node, owner, name, args, kwargs)
         if made is not None:
             return made
-    if isinstance(owner, Handle) and owner.kind in ("consumer", "producer", "http", "spark", "delta"):
+    if isinstance(owner, Handle) and owner.kind in ("consumer", "producer", "http", "spark", "delta", "iceberg"):
         return None
     if isinstance(owner, Handle) and owner.kind == "table" and name == "insert":
         return Handle(kind="insert", data={"table": owner.name, "guard": False, "select": False})
+    if isinstance(owner, Handle) and owner.kind == "table" and name == "delete":
+        return Handle(kind="delete", data={"table": owner.name})
+    if isinstance(owner, Handle) and owner.kind == "delete":
+        return owner
     if isinstance(owner, Handle) and owner.kind == "insert":
         return _construct(run, owner, name, args)
     if isinstance(owner, Handle) and owner.kind == "hook":
@@ -132,6 +136,13 @@ def call(
             if table is not None:
                 run_made_up(run, node, f"COPY {table} FROM STDIN WITH (FORMAT csv)", conn_of(run, owner), many=True)
             return Const(value=None)
+        case "copy_records_to_table" | "copy_to_table" if args and text_of(args[0]) is not None:
+            table = text_of(args[0])
+            run_made_up(run, node, f"COPY {table} FROM STDIN WITH (FORMAT csv)", conn_of(run, owner), many=True)
+            return Const(value=None)
+        case "bulk_create" if isinstance(node.func, ast.Attribute) and "objects" in ast.unparse(node.func.value):
+            _bulk_create(run, node, kwargs)
+            return Value()
         case "copy_expert" | "copy" if args or kwargs:
             text = args[0] if args else kwargs.get("sql")
             if isinstance(text, Str) and re.match(r"\s*COPY\b", text.text, re.IGNORECASE):
@@ -159,6 +170,16 @@ def call(
     return None
 
 
+def _bulk_create(run: Interpreter, node: ast.Call, kwargs: dict[str, Value]) -> None:
+    """Django. The model, and whether it has a unique key, lie in another file: that is never more than a note."""
+    if _is_true(kwargs.get("ignore_conflicts", Value())) or _is_true(kwargs.get("update_conflicts", Value())):
+        return
+    assert isinstance(node.func, ast.Attribute)
+    model = ast.unparse(node.func.value).partition(".objects")[0].rpartition(".")[2].lower()
+    text = Str(text=f"INSERT INTO {model} (id) VALUES (1)", exact=False)
+    execute(run, node, text, None, via="helper", many=True)
+
+
 def _construct(run: Interpreter, owner: Handle, name: str, args: list[Value]) -> Value:
     """insert(table).values(...).on_conflict_do_update(...)"""
     if name.startswith(("on_conflict", "on_duplicate", "prefix_with")):
@@ -184,6 +205,9 @@ def _executed(
         tail = " ON CONFLICT DO NOTHING" if first.data["guard"] else ""
         body = "SELECT * FROM jj_source_" if first.data["select"] else "(id) VALUES (1)"
         run_made_up(run, node, f"INSERT INTO {first.data['table']} {body}{tail}", conn, many=many)
+        return Value()
+    if isinstance(first, Handle) and first.kind == "delete":
+        run_made_up(run, node, f"DELETE FROM {first.data['table']} WHERE jj_window_", conn, many=False)
         return Value()
     if isinstance(first, Str):
         many = name in MANY or (len(args) > 1 and isinstance(args[1], Seq) and _is_rows(args[1]))

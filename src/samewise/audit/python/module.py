@@ -6,13 +6,13 @@ import ast
 import re
 from dataclasses import dataclass
 
-from samewise.audit.facts import TESTS, Context
+from samewise.audit.facts import Context
 
 _WEB = re.compile(
     r"^(flask|django|fastapi|starlette|sanic|tornado|bottle|falcon|pyramid|aiohttp\.web|rest_framework|graphene|strawberry|litestar|quart|streamlit|channels)(\.|$)"
 )
 _PIPELINE = re.compile(
-    r"^(airflow|pyspark|pandas|polars|prefect|dagster|luigi|awsglue|dlt|petl|psycopg2\.extras|awswrangler|snowflake|delta|boto3|csv)(\.|$)"
+    r"^(airflow|pyspark|pandas|polars|prefect|dagster|luigi|awsglue|dlt|petl|psycopg2\.extras|awswrangler|snowflake|delta|boto3|csv|django\.core\.management|pyiceberg|deltalake)(\.|$)"
 )
 
 
@@ -64,7 +64,7 @@ def describe(tree: ast.Module, seen: Seen, file: str, lines: list[str], *, langu
         file=file,
         language=language,
         lines=lines,
-        web=any(_WEB.match(one) for one in imports),
+        web=any(_WEB.match(one) for one in imports) and "django.core.management.base" not in imports,
         test=test,
         migration=migration,
         pipeline=any(_PIPELINE.match(one) for one in imports),

@@ -37,7 +37,7 @@ def read_python(
     try:
         _predefine(run, tree)
         run.block(tree.body)
-        flows = [main, *_tasks(run), *_roots(run, tree, seen.called), *_constants(run)]
+        flows = [main, *_tasks(run), *_roots(run, tree, seen.called), *_constants(run, tree)]
     except TooMuch:
         flows = [main]
     flows += run.flows
@@ -54,10 +54,20 @@ def _settle(flow: Flow) -> None:
             op.tx, op.tx_sure = None, False
 
 
-def _constants(run: Interpreter) -> Iterator[Flow]:
-    """SQL in constants of the module that is run by another one."""
+def _constants(run: Interpreter, tree: ast.Module) -> Iterator[Flow]:
+    """SQL in constants of the module that is run by another one; the cases of a list are no constants."""
+    assigned = {
+        id(part)
+        for node in tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        and node.value is not None
+        and not isinstance(node.value, ast.List | ast.Tuple | ast.Dict | ast.Set)
+        for part in ast.walk(node.value)
+    }
     for value in list(run.globals.values()):
         if not isinstance(value, Str) or value.node is None or id(value.node) in run.executed:
+            continue
+        if id(value.node) not in assigned:
             continue
         if statements.is_write(value.text):
             flow = Flow(run.context, name="<constant>")

@@ -62,6 +62,8 @@ def _appended(flow: Flow, op: FrameOp) -> Iterator[Finding]:
 
 def _append_fix(flow: Flow, op: FrameOp) -> Fix:
     target = named(op.target, "the target")
+    if op.mode == "unknown":
+        return Fix(f"where append is asked for, {target} needs a key (MERGE) or a window that is replaced (overwrite)")
     column = op.partition_by[0] if op.partition_by else "<window column>"
     if op.lib == "spark":
         if op.format and op.format not in _TABLE_FORMATS:

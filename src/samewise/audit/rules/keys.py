@@ -86,7 +86,7 @@ def _sql_merge(flow: Flow, op: SqlOp, known: dict[str, str]) -> Iterator[Finding
         "SW301",
         op,
         Level.WARNING,
-        f"the source of MERGE INTO {named(target)} can hold a {key} twice: the first run inserts"
+        f"the source of MERGE INTO {named(target)} can hold the same {key} twice: the first run inserts"
         f" both, the next one fails on them",
         Fix(
             f"keep one row of each key first: QUALIFY ROW_NUMBER() OVER (PARTITION BY {key} ORDER BY"
@@ -117,7 +117,7 @@ def _frame_merge(flow: Flow, op: FrameOp) -> Iterator[Finding]:
         "SW301",
         op,
         Level.WARNING,
-        f"the rows that are merged into {named(op.target)} can hold a {', '.join(keys)} twice: the"
+        f"the rows that are merged into {named(op.target)} can hold the same {', '.join(keys)} twice: the"
         f" first run inserts both, the next one fails on them",
         Fix(
             f"keep one row of each key first: a ROW_NUMBER over"

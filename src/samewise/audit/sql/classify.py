@@ -28,7 +28,8 @@ def classify(words: list[Word], text: str, dialect: str) -> Statement:
         case "DELETE":
             made.kind = "delete"
             after = verb_at + (2 if _at(uppers, verb_at + 1) == "FROM" else 1)
-            made.target, _ = table_at(words, after)
+            made.target, after = table_at(words, after)
+            made.target = _behind_alias(words, after, made.target)
         case "UPDATE":
             made.kind = "update"
             made.target, _ = table_at(words, verb_at + (2 if _at(uppers, verb_at + 1) == "ONLY" else 1))
@@ -44,7 +45,7 @@ def classify(words: list[Word], text: str, dialect: str) -> Statement:
             _create(made, verb_at)
         case "ALTER" | "RENAME" | "EXEC" | "EXECUTE":
             _rename(made, verb_at)
-        case "COPY":
+        case "COPY" | "\\COPY":
             _copy(made, verb_at)
         case "LOAD" if "INTO" in uppers and _at(uppers, 1) == "DATA":
             _load_data(made)
@@ -79,6 +80,20 @@ def classify(words: list[Word], text: str, dialect: str) -> Statement:
     if made.writes or made.kind in ("select", "delete", "set"):
         made.sources = tuple(s for s in find_sources(words[verb_at:] if not ctes else words))
     return made
+
+
+def _behind_alias(words: list[Word], at: int, name: str) -> str:
+    """DELETE d FROM dbo.orders AS d: the table that `d` stands for."""
+    if at >= len(words) or words[at].upper != "FROM":
+        return name
+    for index in range(at, len(words)):
+        if words[index].upper in ("FROM", "JOIN", ","):
+            table, after = table_at(words, index + 1)
+            if after < len(words) and words[after].upper == "AS":
+                after += 1
+            if table and after < len(words) and bare(words[after]) == name:
+                return table
+    return name
 
 
 def _at(uppers: list[str], index: int) -> str:
@@ -127,6 +142,11 @@ def _insert(made: Statement, at: int) -> None:
         elif word == "DIRECTORY":
             marks.add("directory")
         at += 1
+    if _at(uppers, at) == "WHEN" and "INTO" in uppers:
+        # INSERT ALL WHEN ... THEN INTO a ... ELSE INTO b ... SELECT: the first of them stands for all.
+        made.target, _ = table_at(words, uppers.index("INTO") + 1)
+        made.modifiers = frozenset(marks)
+        return
     made.target, at = table_at(words, at)
     if _at(uppers, at) == "AS":
         at += 2

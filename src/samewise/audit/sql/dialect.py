@@ -29,7 +29,10 @@ _SIGNS = [
         "spark",
         r"\bINSERT OVERWRITE\b|\bUSING DELTA\b|\bLATERAL VIEW\b|\bSTORED AS\b|\bTBLPROPERTIES\b|\bREPLACE WHERE\b",
     ),
-    ("oracle", r"\bSYSDATE\b|\bNVL\(|\bVARCHAR2\b|\bFROM DUAL\b"),
+    (
+        "oracle",
+        r"\bPACKAGE\s+BODY\b|\bSQL%\w+|^/\s*$|\bINSERT\s+(ALL|FIRST)\s|\bSYSDATE\b|\bNVL\(|\bVARCHAR2\b|\bFROM DUAL\b",
+    ),
     ("postgres", r"\bON CONFLICT\b|::\w+|\$\$|\bSERIAL\b|\bRETURNING\b|\bnow\(\)|\bgen_random_uuid\(|\bJSONB\b"),
     ("sqlite", r"\bINSERT OR (REPLACE|IGNORE)\b|\bPRAGMA\b|\bAUTOINCREMENT\b"),
 ]

@@ -116,7 +116,10 @@ def split(words: list[Word], text: str) -> list[list[Word]]:
                 cases += 1
             elif upper == "END" and cases:
                 cases -= 1
-            elif now and not (cases and upper in ("ELSE", "END")) and _begins(words, index, now, text):
+            elif now and (
+                _psql_ended(words, index, now, text)
+                or (not (cases and upper in ("ELSE", "END")) and _begins(words, index, now, text))
+            ):
                 found.append(now)
                 now = []
                 cases = 0
@@ -134,6 +137,11 @@ def split(words: list[Word], text: str) -> list[list[Word]]:
     if now:
         found.append(now)
     return found
+
+
+def _psql_ended(words: list[Word], index: int, now: list[Word], text: str) -> bool:
+    """A command of psql, \\set or \\copy, ends with its line."""
+    return now[0].text.startswith("\\") and "\n" in text[words[index - 1].end : words[index].start]
 
 
 def _is_transaction(words: list[Word], index: int) -> bool:

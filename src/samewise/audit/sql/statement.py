@@ -120,6 +120,8 @@ _RUNS = re.compile(
 def is_log(name: str) -> bool:
     """A table that tells what happened: a second run is a second thing that happened."""
     last = name.rpartition(".")[2]
+    if re.fullmatch(r"csv|jsonl?|txt|tsv", last):
+        last = name.rpartition("/")[2]
     return bool(set(re.split(r"[_\W]+", last)) & _LOGS) or _RUNS.search(last) is not None
 
 

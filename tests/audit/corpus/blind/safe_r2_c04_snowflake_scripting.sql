@@ -1,0 +1,17 @@
+CREATE OR REPLACE PROCEDURE mart.refresh(day DATE)
+RETURNS STRING
+LANGUAGE SQL
+AS
+$$
+BEGIN
+    BEGIN TRANSACTION;
+    DELETE FROM mart.daily WHERE d = :day;
+    INSERT INTO mart.daily SELECT d, SUM(x) FROM core.facts WHERE d = :day GROUP BY d;
+    COMMIT;
+    RETURN 'ok';
+EXCEPTION
+    WHEN OTHER THEN
+        ROLLBACK;
+        RAISE;
+END;
+$$;

@@ -1,0 +1,3 @@
+CREATE OR REPLACE VIEW v_recent AS SELECT * FROM orders WHERE created_at > now() - interval '7 days';
+CREATE MATERIALIZED VIEW IF NOT EXISTS mv_top AS SELECT id FROM orders LIMIT 10;
+REFRESH MATERIALIZED VIEW mv_top;

@@ -1,0 +1,19 @@
+import json
+import psycopg2
+from confluent_kafka import Consumer
+
+consumer = Consumer({"bootstrap.servers": "b:9092", "group.id": "orders", "enable.auto.commit": False})
+consumer.subscribe(["orders"])
+conn = psycopg2.connect("dbname=shop")
+
+while True:
+    message = consumer.poll(1.0)
+    if message is None or message.error():
+        continue
+    # expect: SW403
+    consumer.commit(message)
+    order = json.loads(message.value())
+    with conn, conn.cursor() as cur:
+        cur.execute(
+            "INSERT INTO orders (id, total) VALUES (%s, %s) ON CONFLICT (id) DO NOTHING", (order["id"], order["total"])
+        )
