@@ -182,6 +182,8 @@ def run_unknown_sql(run: Interpreter, node: ast.Call, name: str, args: list[Valu
     """`run_query("INSERT ...")`: a helper from elsewhere that is given SQL to execute."""
     if not _RUNS_SQL.search(name.lower()) or _ONLY_LOOKS.search(name.lower()):
         return
+    if re.fullmatch(r"_?(run|submit)", name) and args:
+        args = args[:1]  # What follows is handed on: submit(print, "INSERT ...").
     for one in [*args, *kwargs.values()]:
         if isinstance(one, Str) and statements.is_write(one.text):
             statements.execute(run, node, one, None, via="helper")

@@ -107,6 +107,16 @@ def call(
         made = engine_call(run, node, owner, name, args, kwargs)
         if made is not None:
             return made
+    if isinstance(owner, Handle) and owner.kind == "ormquery":
+        if name in ("filter", "filter_by", "where", "join", "options", "with_for_update", "order_by"):
+            return owner
+        if name == "delete":
+            run_made_up(run, node, f"DELETE FROM {owner.name} WHERE jj_window_", owner.conn, many=False)
+            return Const(value=None)
+    if name == "query" and args and args[0].name and not isinstance(args[0], Str | Const):
+        if any(one.startswith("sqlalchemy") for one in run.imports):
+            table = args[0].name.lower()
+            return Handle(asked=frozenset({table}), name=table, conn=conn_of(run, owner), kind="ormquery")
     match name:
         case "cursor":
             return Handle(kind="cursor", conn=conn_of(run, owner))

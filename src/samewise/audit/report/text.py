@@ -78,7 +78,8 @@ def _summary(result: Result, summary: Summary, style: Style, width: int) -> Iter
     told = ", ".join(
         f"{counts[level]} {level.value}{'' if counts[level] == 1 else 's'}" for level in Level if counts[level]
     )
-    yield f"{summary.files} file{'' if summary.files == 1 else 's'}: {told or 'nothing found'}"
+    nothing = "nothing found" if summary.files else "there is no SQL, Python or notebook here"
+    yield f"{summary.files} file{'' if summary.files == 1 else 's'}: {told or nothing}"
     if summary.writes:
         share = summary.safe_share or 0.0
         yield (

@@ -17,7 +17,7 @@ _NO_CONFLICT = frozenset({"tsql", "snowflake", "bigquery", "redshift", "oracle",
 _NO_KEYS = frozenset(
     {"spark", "databricks", "hive", "snowflake", "bigquery", "redshift", "athena", "trino", "presto", "clickhouse"}
 )
-_NAMELESS = re.compile(rf"\bINTO\s+{HOLE}_\w*\s*(?![.\w])", re.IGNORECASE)
+_NAMELESS = re.compile(rf"\bINTO\s+[\"`\[]?{HOLE}_\w*[\"`\]]?\s*(?![.\w])", re.IGNORECASE)
 _LOADS = re.compile(
     r"load|etl|ingest|import|sync|pipeline|job|insert|extract|store|populate|upsert|dump|scrap|crawl|fetch"
 )

@@ -113,7 +113,7 @@ def dropping_swap(flow: Flow) -> Iterator[Finding]:
             continue
         if _kept_aside(flow.ops[:index], target):
             continue
-        dialect = op.statement.dialect or flow.dialect
+        dialect = op.statement.dialect or flow.dialect or ("snowflake" if _replaces(flow) else "")
         unsure = not op.tx_sure and op.via not in ("file", "spark")
         yield found(
             "SW202",
@@ -125,6 +125,11 @@ def dropping_swap(flow: Flow) -> Iterator[Finding]:
             target=target,
             related=(Related(comes.place, "the new one comes here"),),
         )
+
+
+def _replaces(flow: Flow) -> bool:
+    """CREATE OR REPLACE TABLE is known here: where it is, DDL takes no part in transactions."""
+    return any(isinstance(op, SqlOp) and "or_replace" in op.statement.modifiers for op in flow.ops)
 
 
 def _comes_back(ops: list[Op], target: str) -> SqlOp | None:
