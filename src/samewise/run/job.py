@@ -71,6 +71,8 @@ class Job:
     retries: Retries = Retries()
     dedup: Dedup | None = None
     hash_key: HashKey | None = None
+    sets_aside: bool = False
+    """True where malformed rows of the source go to the quarantine."""
     set_aside_without: Sequence[str] = ()
     """A row with a NULL in one of these, its key's columns, goes to the quarantine."""
     lease_seconds: float = 60.0
