@@ -148,10 +148,14 @@ class _Attempt:
         try:
             self._load()
         except Exception as error:
-            if isinstance(error, LeaseLost):
-                staging.drop(self._folder)
-                raise _overtaken() from error
-            self._failed(error)
+            try:
+                if not isinstance(error, LeaseLost):
+                    return self._failed(error)
+            except LeaseLost:
+                pass
+            # Whoever took over has settled the group, or will: nothing of it is ours to write any more.
+            staging.drop(self._folder)
+            raise _overtaken() from error
 
     def _failed(self, error: Exception) -> None:
         """Close the group, unless it has landed or may land yet; raise what the caller is to do about it."""

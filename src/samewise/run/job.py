@@ -110,6 +110,11 @@ class Job:
         return self.grid is not None or isinstance(self.incremental, Since)
 
     @property
+    def pins_without_spark(self) -> bool:
+        """True where a look at what a window would read starts no Spark."""
+        return all(getattr(source, "pins_without_spark", False) for source in (self.source, *self.inputs.values()))
+
+    @property
     def marks_rows(self) -> bool:
         """True where each row records the window that loaded it, for want of a time of its own."""
         return not self.replaces_all and self.keyed is None and self.window_column is None

@@ -75,6 +75,11 @@ class DeltaSource:
         )
 
     @property
+    def pins_without_spark(self) -> bool:
+        """A table of a catalog is found by Spark alone."""
+        return self._location is not None
+
+    @property
     def name(self) -> str:
         """The table, for a person."""
         return ".".join(self._table) if self._table is not None else str(self._location)

@@ -75,6 +75,8 @@ class FilesSource:
         self._footers: dict[str, StructType] = {}
         self._read: dict[str, list[tuple[DataFrame, Fit]]] = {}
 
+    pins_without_spark = True
+
     def pin(self, window: Window) -> Pins:
         glob = self._path(window)
         manifest_path = None if self._manifest is None else self._manifest(window)
