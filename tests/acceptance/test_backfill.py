@@ -132,7 +132,7 @@ def _parquet(shop: Shop, spark: SparkSession, day: str, *columns: str) -> None:
 def test_a_renamed_column_stops_the_backfill_before_the_first_row_of_that_day(shop: Shop, spark: SparkSession) -> None:
     days = DAYS[:7]
     source = {"type": "files", "format": "parquet", "path": "landing/{{ window.start | date }}/*.parquet"}
-    shop.pipeline({**SCHEDULE, "source": source, "transform": {"python": "orders.py:amounts"}})
+    shop.pipeline({**SCHEDULE, "source": source, "transform": "orders.py:amounts"})
     shop.write(
         "pipelines/orders.py",
         "def amounts(rows, context):\n"

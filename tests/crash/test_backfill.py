@@ -6,6 +6,7 @@ import json
 import os
 import random
 import signal
+import sqlite3
 import time
 from contextlib import suppress
 from datetime import date, timedelta
@@ -15,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from samewise.core.failpoints import Failpoint
-from tests.support.crash import Command, SparkServer, Zygote, thaw, wait_until_frozen
+from tests.support.crash import Command, SparkServer, Zygote, thaw, thaw_until_they_end, wait_until_frozen
 from tests.support.crash_project import DAYS, ORDERS, Order, Project, Stage, assert_nothing_is_left, order_rows
 
 SPAN = ["--from", DAYS[0], "--to", "2026-04-05"]
@@ -96,6 +97,34 @@ def test_a_backfill_that_is_killed_twenty_times_is_as_one_clean_run(
     assert {w["status"] for w in project.call("run", "daily").well().json["windows"]} <= {"unchanged"}
 
 
+def test_ctrl_c_stops_after_the_current_commit_and_says_how_to_go_on(
+    tmp_path: Path, server: SparkServer, zygote: Zygote
+) -> None:
+    project = _many(tmp_path / "shop", server, zygote, "")
+    command = ["backfill", "daily", "--from", FIRST.isoformat(), "--to", "2025-01-21"]
+    running = project.start(*command)
+    give_up_at = time.monotonic() + 200
+    while not project.state_file.exists() or not _landed(project):
+        assert time.monotonic() < give_up_at
+        time.sleep(0.05)
+    os.kill(running.pid, signal.SIGINT)
+
+    stopped = running.wait()
+
+    assert (stopped.code, stopped.json["status"]) == (130, "paused"), stopped.told
+    done = stopped.json["done_windows"]
+    assert 0 < done < 20
+    assert len(_landed(project)) == done
+    assert_nothing_is_left(project)
+    assert project.call("backfill", "resume").well().json["done_windows"] == 20
+
+
+def _landed(project: Project) -> list[dict[str, object]]:
+    with suppress(sqlite3.OperationalError):
+        return project.state("SELECT window_key FROM samewise_receipts")
+    return []
+
+
 def _frozen_group(project: Project, pipeline: str, failpoint: Failpoint) -> Command:
     command = project.start("backfill", pipeline, *SPAN, failpoint=f"{failpoint}:stop")
     wait_until_frozen(command)
@@ -113,10 +142,10 @@ def test_a_zombie_group_does_not_overwrite_a_newer_run_of_one_of_its_windows(sta
     assert newer.status == "succeeded"
     version = newer.json["windows"][0]["target_version"]
 
-    thaw(zombie)
+    # It finds that its token was burned, and goes on with what is left: it stops itself before each commit.
+    thaw_until_they_end([zombie])
     late = zombie.wait().well()
 
-    # It finds that its token was burned, and goes on with what is left.
     assert late.json["status"] == "done"
     assert project.rows(pipeline) == _rows(pipeline, d2026_04_02=NEWER)
     query = "SELECT target_version FROM samewise_receipts WHERE pipeline = ? AND window_key LIKE '2026-04-01T22%'"

@@ -11,7 +11,7 @@ from threading import Lock, local
 from samewise.core.errors import Busy, OutOfSpace, PinsGone, SamewiseError, Superseded, Transient
 from samewise.core.windows import FULL, Window
 from samewise.plan.parts import Limits, in_parts
-from samewise.run.events import GroupBegan, Listener, WindowEnded
+from samewise.run.events import GroupBegan, Listener, Note, WindowEnded
 from samewise.run.group import Divide, Moved, run_group
 from samewise.run.job import Job
 from samewise.run.results import Status, WindowResult
@@ -55,9 +55,10 @@ class Filling:
 
     def run(self, windows: Sequence[Window]) -> Stopped | None:
         """Load the windows in their order; gives what stopped it, None at the end."""
+        side_by_side = self.parallel > 1 and self._any_order()
         try:
             for jobs, by_window in self._graph().phases():
-                if by_window and self.parallel > 1:
+                if by_window and side_by_side:
                     self._side_by_side(windows)
                 elif by_window:
                     for slice_ in self._slices(windows):
@@ -68,6 +69,13 @@ class Filling:
         except Stopped as stopped:
             return stopped
         return None
+
+    def _any_order(self) -> bool:
+        """False where what a window leaves depends on those that came before it."""
+        ordered = [job.name for job in self._graph().jobs if job.keyed is not None or job.rules.changes]
+        if ordered:
+            self.emit(Note(f"{', '.join(ordered)}: each window depends on those before it: one after the other"))
+        return not ordered
 
     def _slices(self, windows: Sequence[Window]) -> list[Sequence[Window]]:
         most = self.limits.windows

@@ -82,7 +82,7 @@ def run_group(
         failpoints.reach(Failpoint.PLANNED)
         attempt = _Attempt(job, group, verdicts, store, held, heartbeat)
         attempt.drive()
-        return [window_succeeded(job, plan.window, store, 1, plan.reason or "forced") for plan in plans]
+        return [window_succeeded(job, plan.window, store, 1, str(plan.reason)) for plan in plans]
 
 
 @contextmanager
