@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from samewise.core import failpoints
-from samewise.core.errors import Conflict, MayHaveLanded, Refused, Superseded
+from samewise.core.errors import Conflict, MayHaveLanded, PinsGone, Refused, Superseded, Transient
 from samewise.core.failpoints import Failpoint
 from samewise.core.keyed import Keyed
 from samewise.core.measures import measure_expressions
 from samewise.core.ports import Write
 from samewise.core.records import Answer, Landed, Point, RunRecord, RunStatus, Stamp
 from samewise.core.sql import literal
-from samewise.core.windows import instant_text
+from samewise.core.windows import Window, instant_text
 from samewise.plan.drift import contract_id
 from samewise.plan.grid import contiguous_end
 from samewise.plan.protocol import Progress, Step, next_step
@@ -25,14 +25,22 @@ from samewise.run.change import check_change
 from samewise.run.events import Listener, Note, StepBegan
 from samewise.run.incremental import loaded_files, reached
 from samewise.run.job import Job
-from samewise.run.keyed import living, marked, range_expressions, read_ranges, unmarked, write_changes
+from samewise.run.keyed import (
+    living,
+    marked,
+    missing_columns,
+    range_expressions,
+    read_ranges,
+    unmarked,
+    write_changes,
+)
 from samewise.run.keys import set_null_keys_aside
 from samewise.run.observe import figures, observed
 from samewise.run.quarantine import keep_only, set_aside
 from samewise.run.receipt import Gathered, landed_contract, landed_receipt
 from samewise.run.rows import Prepared, check_pins, prepare_rows
 from samewise.run.verify import check_manifest, measure_staged
-from samewise.state import attempts, contracts, epochs, runs
+from samewise.state import attempts, contracts, epochs, leases, runs
 from samewise.state.attempts import AttemptStatus
 from samewise.state.checkpoint import Reach, checkpoint
 from samewise.state.contracts import Contract
@@ -107,7 +115,13 @@ class Attempt:
     def _check(self) -> None:
         """Decide about every shape: the source's, the result's, the target's. No row moves."""
         job, run = self.job, self.run
-        self._prepared = prepared = prepare_rows(job, run, self.store)
+        try:
+            self._prepared = prepared = prepare_rows(job, run, self.store)
+        except Refused as error:
+            if error.code == "target_schema" and (other := self._other_window()) is not None:
+                # It may just have brought the column, and be about to say so in the contract.
+                raise Transient(f"{error.message}\n{job.label(other)} is being loaded, and may be why") from error
+            raise
         self._gathered.contract = prepared.contract
         self._gathered.span = prepared.span
         self._gathered.reading = prepared.reading
@@ -123,6 +137,13 @@ class Attempt:
         self._rows = rows
         self._advance(Point.CHECKED)
         failpoints.reach(Failpoint.CHECKED)
+
+    def _other_window(self) -> Window | None:
+        """Another window of this task that is being loaded right now."""
+        for window in sorted(runs.open_windows(self.store, self.job.pipeline, self.job.task)):
+            if window != self.run.window and leases.owner(self.store, self.job.target.key, window.key) is not None:
+                return window
+        return None
 
     def _stage(self) -> None:
         assert self._rows is not None
@@ -193,6 +214,8 @@ class Attempt:
         if self._staged is not None:
             self._staged.check()
         job.target.prepare(schema_of(self._rows), job.owner, job.partition_by, keyed=job.keyed is not None)
+        if job.keyed is not None:
+            self._check_columns()
         rows = self._rows if job.keyed is None else self._changes(job.keyed)
         # Written before every try: this is what tells a frozen attempt that it was overtaken.
         self._advance(Point.COMMITTING)
@@ -205,6 +228,15 @@ class Attempt:
         keep = empty and job.on_empty == "keep" and job.keyed is None
         write = Write(gathered.span, job.partition_by, keep, job.keyed, gathered.batch)
         job.target.publish(rows, write, self._stamp())
+
+    def _check_columns(self) -> None:
+        """Raise `PinsGone` if another window has brought a column since: a row is replaced as a whole."""
+        head = self.job.target.head()
+        assert self._rows is not None and head is not None
+        missing = missing_columns(schema_of(self._rows), head.schema)
+        if missing:
+            names = ", ".join(column.name for column in missing)
+            raise PinsGone(f"the target has got columns since this run was planned: {names}")
 
     def _changes(self, keyed: Keyed) -> DataFrame:
         """Those of the staged rows that change the target as it is now. Asked again before every try."""

@@ -240,23 +240,8 @@ class _Attempt:
     def _commit(self, rows: DataFrame, made: GroupRows) -> None:
         job = self.job
         for tries in range(1, _CONFLICT_TRIES + 1):
-            for run in self.group:
-                check_pins(job, run)
-            job.target.prepare(schema_of(rows), job.owner, job.partition_by)
-            # Written before every try: this is what tells a frozen attempt that it was overtaken.
-            self._advance(Point.COMMITTING)
-            failpoints.reach(Failpoint.COMMITTING)
-            stamp = group_stamp(
-                job,
-                self.group,
-                self.store,
-                attempt_id=self.attempt_id,
-                contract=self.verdicts[0].contract,
-                measures=self._measures,
-                rows_read=self._rows_read or None,
-            )
             try:
-                job.target.publish(rows, Write(made.spans, job.partition_by), stamp)
+                self._publish(rows, made)
                 break
             except Conflict:
                 if tries == _CONFLICT_TRIES:
@@ -265,6 +250,25 @@ class _Attempt:
                 if job.target.landed(self.group[0]).answer is not Answer.ABSENT:
                     break
         failpoints.reach(Failpoint.COMMITTED)
+
+    def _publish(self, rows: DataFrame, made: GroupRows) -> None:
+        job = self.job
+        for run in self.group:
+            check_pins(job, run)
+        job.target.prepare(schema_of(rows), job.owner, job.partition_by)
+        # Written before every try: this is what tells a frozen attempt that it was overtaken.
+        self._advance(Point.COMMITTING)
+        failpoints.reach(Failpoint.COMMITTING)
+        stamp = group_stamp(
+            job,
+            self.group,
+            self.store,
+            attempt_id=self.attempt_id,
+            contract=self.verdicts[0].contract,
+            measures=self._measures,
+            rows_read=self._rows_read or None,
+        )
+        job.target.publish(rows, Write(made.spans, job.partition_by), stamp)
 
     def _advance(self, point: Point, contract: str | None = None) -> None:
         self.heartbeat.check()

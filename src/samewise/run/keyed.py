@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from samewise.core.errors import ConfigError, Refused
 from samewise.core.keyed import CHANGE, DELETED_AT, EPOCH, WRITTEN, Batch, Change, Keyed, content
 from samewise.core.records import RunRecord
-from samewise.core.schema import Schema
+from samewise.core.schema import Column, Schema
 from samewise.core.sql import literal, quote
 from samewise.plan.spans import WINDOW_COLUMN
 from samewise.run import staging
@@ -42,6 +42,11 @@ def check_keyed(keyed: Keyed, result: Schema) -> None:
             f"write.dedup_horizon: {column.name} is {column.type}",
             next_step="name a DATE, TIMESTAMP or TIMESTAMP_NTZ column",
         )
+
+
+def missing_columns(rows: Schema, target: Schema) -> list[Column]:
+    """The user's columns that the target has and the rows have not."""
+    return [column for column in content(target) if rows.get(column.name) is None]
 
 
 def marked(job: Job, keyed: Keyed, run: RunRecord, rows: DataFrame) -> DataFrame:

@@ -20,7 +20,7 @@ from samewise.core.schema import Schema
 from samewise.core.sql import Span, Spans, literal, quote
 from samewise.storage.delta_log import CannotRead, DeltaLog, Log, SparkDeltaLog
 from samewise.storage.failures import Kind, read_failure
-from samewise.storage.files import is_local, join, local_path, spark_folder
+from samewise.storage.files import is_local, join, list_files, local_path, spark_folder
 from samewise.storage.frames import measure_by, schema_of
 from samewise.targets.delta_keyed import classified, merge_statement, version_text
 from samewise.targets.delta_lineage import lineage
@@ -119,6 +119,7 @@ class DeltaTarget:
     def prepare(self, schema: Schema, owner: Owner, partition_by: Sequence[str], *, keyed: bool = False) -> None:
         head = self._fresh_head()
         if head is None:
+            self._check_place()
             self._create(schema, owner, partition_by, keyed=keyed)
             head = self._fresh_head()
         if head is None:
@@ -245,6 +246,19 @@ class DeltaTarget:
         assert detail is not None
         return str(detail["location"])
 
+    def _check_place(self) -> None:
+        """Raise if somebody else's files lie where the table is to be: the first VACUUM would remove them."""
+        if self._location is None:
+            return
+        files = list_files(join(self._location, "**"))
+        # With a table by now they are another run's, which came first.
+        if files and self._fresh_head() is None:
+            raise ConfigError(
+                f"{self._location} has files in it, and is no Delta table: {files[0].path}",
+                kept="nothing was written there",
+                next_step="name another table or path, or move these files away",
+            )
+
     def _create(self, schema: Schema, owner: Owner, partition_by: Sequence[str], *, keyed: bool) -> None:
         columns = ", ".join(f"{quote(column.name)} {column.type}" for column in schema)
         partitions = ", ".join(quote(name) for name in partition_by)
@@ -252,11 +266,17 @@ class DeltaTarget:
         properties = _properties(owner)
         if keyed:
             properties += f", {literal(_ISOLATION)} = {literal(_SERIALIZABLE)}"
-        with self._committing():
-            self._spark().sql(
-                f"CREATE TABLE IF NOT EXISTS {self.reference} ({columns}) USING DELTA{clause} "
-                f"TBLPROPERTIES ({properties})"
-            )
+        statement = (
+            f"CREATE TABLE IF NOT EXISTS {self.reference} ({columns}) USING DELTA{clause} TBLPROPERTIES ({properties})"
+        )
+        try:
+            with self._committing():
+                self._spark().sql(statement)
+        except Exception as error:
+            if "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION" not in read_failure(error).conditions:
+                raise
+            # Another window's first load is at it: half of the table is there already.
+            raise Conflict("another run is creating the table") from error
 
     def _create_over(self, schema: Schema, partition_by: Sequence[str]) -> None:
         """Create the table where a creation was cut off, or is under way elsewhere. A table that is there stays."""
