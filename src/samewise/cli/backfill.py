@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -182,8 +183,9 @@ def _show_status(project: Project, backfill_id: str | None, *, as_json: bool) ->
     print_table(("id", "pipeline", "from", "to", "done", "status"), rows)
     for body in bodies:
         if body["last_error"] and body["status"] not in ("done", "cancelled"):
-            first = str(body["last_error"]["message"]).partition("\n")[0]
-            say(f"  {body['id']}: {first}")
+            first = f"  {body['id']}: {str(body['last_error']['message']).partition(chr(10))[0]}"
+            width = shutil.get_terminal_size().columns
+            say(first if len(first) <= width else first[: width - 1] + "…")
         if body["status"] in ("paused", "interrupted"):
             say(f"  next: samewise backfill resume {body['id']}")
     return 0

@@ -116,9 +116,9 @@ class Filling:
         """Every task for these windows, in the order of the graph; then the windows are done with."""
         outcomes = dict.fromkeys(windows, Outcome.UNCHANGED)
         jobs = [job for job in self._graph().jobs if job.grid is not None]
-        for at, job in enumerate(jobs):
+        for job in jobs:
             loaded = frozenset(window for window, outcome in outcomes.items() if outcome is Outcome.LOADED)
-            for window, outcome in self._load(job, windows, last=at == len(jobs) - 1, again=loaded).items():
+            for window, outcome in self._load(job, windows, again=loaded).items():
                 outcomes[window] = Outcome.LOADED if window in loaded else outcome
         backfills.mark(self.store, self.backfill.backfill_id, list(outcomes.items()))
 
@@ -127,7 +127,6 @@ class Filling:
         job: Job,
         windows: Sequence[Window],
         *,
-        last: bool,
         again: frozenset[Window] = frozenset(),
         replans: int = 0,
     ) -> dict[Window, Outcome]:
@@ -145,14 +144,11 @@ class Filling:
         todo = [each.piece(self._rows.get(job.task)) for each in seen.values() if each.done is None]
         for part in in_parts(todo, self.limits):
             self._check_asked()
-            self._part(job, [seen[piece.window] for piece in part], replans)
-            done = {piece.window: Outcome.LOADED for piece in part}
-            outcomes |= done
-            if last:
-                backfills.mark(self.store, self.backfill.backfill_id, list(done.items()))
+            self._part(job, [seen[piece.window] for piece in part], again, replans)
+            outcomes |= {piece.window: Outcome.LOADED for piece in part}
         return outcomes
 
-    def _part(self, job: Job, part: Sequence[Surveyed], replans: int) -> None:
+    def _part(self, job: Job, part: Sequence[Surveyed], again: frozenset[Window], replans: int) -> None:
         """Windows that go together, or one that goes alone."""
         if len(part) == 1:
             return self._single(job, part[0].window)
@@ -162,25 +158,25 @@ class Filling:
         except (Moved, PinsGone) as error:
             if replans >= _REPLANS:
                 raise Stopped(window_failed(job, windows[0], self.store, _restless(error))) from error
-            self._load(job, windows, last=False, replans=replans + 1)
+            self._load(job, windows, again=again, replans=replans + 1)
         except Divide as divided:
             at = next((at for at, window in enumerate(windows) if window in divided.windows), None)
             cut = len(part) // 2 if at is None else at
             if cut:
-                self._part(job, part[:cut], replans)
+                self._part(job, part[:cut], again, replans)
             if at is not None:
                 self._single(job, windows[at])
                 cut += 1
             if part[cut:]:
                 # Planned anew: what was left alone may have changed the contract that the rest is judged by.
-                self._load(job, windows[cut:], last=False, replans=replans)
+                self._load(job, windows[cut:], again=again, replans=replans)
         except Transient as error:
             if not isinstance(error, Busy) and (isinstance(error, OutOfSpace) or replans + 1 >= job.retries.attempts):
                 raise Stopped(window_failed(job, windows[0], self.store, error)) from error
             if replans >= _REPLANS:
                 raise Stopped(window_failed(job, windows[0], self.store, error)) from error
             self._pause_before(job, replans)
-            self._load(job, windows, last=False, replans=replans + 1)
+            self._load(job, windows, again=again, replans=replans + 1)
         return None
 
     def _group(self, job: Job, part: Sequence[Surveyed]) -> None:
@@ -192,6 +188,7 @@ class Filling:
         self.emit(GroupBegan(job.task, plans[0].window, plans[-1].window, len(plans)))
         done = run_group(job, plans, verdicts, self.store, forced=self.backfill.forced, wait=True, emit=self.emit)
         seconds = (time.monotonic() - began) / len(plans)
+        self._mark(job, [plan.window for plan in plans])
         for result in done if not self.backfill.newest_first else reversed(done):
             self._ended(result.timed(started_at, seconds))
         self._rows[job.task] = max(result.rows_read or result.rows_written or 0 for result in done)
@@ -205,9 +202,17 @@ class Filling:
         self._ended(result)
         if result.error is not None and not isinstance(result.error, Superseded):
             raise Stopped(result)
+        if window != FULL:
+            self._mark(job, [window])
         rows = result.rows_read or result.rows_written
         if rows is not None:
             self._rows[job.task] = rows
+
+    def _mark(self, job: Job, windows: Sequence[Window]) -> None:
+        """The last task's load of a window ends it: those before it have loaded the whole batch by then."""
+        last = [each for each in self._graph().jobs if each.grid is not None][-1]
+        if job.task == last.task:
+            backfills.mark(self.store, self.backfill.backfill_id, [(window, Outcome.LOADED) for window in windows])
 
     def _survey(self, job: Job, windows: Sequence[Window], again: frozenset[Window] = frozenset()) -> list[Surveyed]:
         since = self.backfill.created_at
