@@ -265,8 +265,9 @@ def test_it_can_be_paused_cancelled_and_looked_at_without_spark(shop: Shop, spar
     shop.settings(backfill={"windows": 2})
     shop.pipeline(SCHEDULE)
     _fill(shop, 3)
+    shop.orders([("x", "1.00", "new")], day=DAYS[3])
     stopped = _backfill(shop, "orders", *SPAN)
-    assert stopped.json["error"]["code"] == "no_files"
+    assert stopped.json["error"]["code"] == "malformed"
     listed = _backfill(shop, "status").json["backfills"]
     found = [(each["id"], each["status"], each["done_windows"]) for each in listed]
     assert found == [(stopped.json["id"], "paused", 3)]
@@ -274,7 +275,7 @@ def test_it_can_be_paused_cancelled_and_looked_at_without_spark(shop: Shop, spar
     assert f"next: samewise backfill resume {stopped.json['id']}" in told
     assert all(len(line) <= 80 for line in told.splitlines())
     strip = shop.do("status", "orders").stdout
-    assert "2026-04  ###!" in strip
+    assert "2026-04  ###!..." in strip
     assert _backfill(shop, "cancel").json["status"] == "cancelled"
     assert _backfill(shop, "resume").code == 2
     assert _backfill(shop, "orders", "--from", DAYS[0]).code == 2
