@@ -49,6 +49,8 @@ def write_report(page: Path, figures: dict[str, Any]) -> None:
         lines.append(f"| {row['name']} | {row['most']:.2f} | {row['ratio']:.2f} | {verdict} |")
     lines += _merge_lines(figures["merge"])
     lines += _backfill_lines(figures["backfill"])
+    lines += _read_lines(figures["postgres_read"])
+    lines += _write_lines(figures["postgres_write"])
     lines += ["", "| command (a process of its own, no Spark) | seconds |", "|---|---|"]
     lines += [f"| `{name}` | {seconds:.2f} |" for name, seconds in figures["commands"].items()]
     page.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -100,6 +102,50 @@ def _backfill_lines(backfill: dict[str, Any]) -> list[str]:
         lines.append(f"| {row['name']} | {bound} | {row['ratio']:.2f} | {'met' if row['met'] else '**missed**'} |")
     lines += ["", "| days of 2,000 rows | seconds | seconds a day |", "|---|---|---|"]
     lines += [f"| {row['windows']} | {row['seconds']:.2f} | {row['per_window']:.3f} |" for row in backfill["growth"]]
+    return lines
+
+
+def _write_lines(writing: dict[str, Any]) -> list[str]:
+    """Rows into PostgreSQL: the unguarded append, and what is safe to repeat."""
+    medians = writing["medians"]
+    lines = [
+        "",
+        "## Writing PostgreSQL",
+        "",
+        f"{writing['rows']:,} orders of one day into a server on the same machine. The JDBC append is",
+        "unguarded: a task that is run again doubles its rows. Samewise copies into a table of its own, checks it,",
+        "and publishes in one transaction.",
+        "",
+        "| way | seconds | ratio to the JDBC append |",
+        "|---|---|---|",
+    ]
+    lines += [f"| {name} | {took:.2f} | {took / medians['jdbc append']:.2f} |" for name, took in medians.items()]
+    lines += ["", "| wanted | at most | measured | |", "|---|---|---|---|"]
+    for row in writing["wanted"]:
+        verdict = "met" if row["met"] else "**missed**"
+        lines.append(f"| {row['name']} | {row['most']:.2f} | {row['ratio']:.2f} | {verdict} |")
+    return lines
+
+
+def _read_lines(reading: dict[str, Any]) -> list[str]:
+    """Rows out of PostgreSQL, on the same machine, and thrown away."""
+    medians = reading["medians"]
+    lines = [
+        "",
+        "## Reading PostgreSQL",
+        "",
+        f"{reading['rows']:,} rows of a server on the same machine, read by Spark on two cores and thrown away.",
+        "Samewise's readers share one snapshot; Spark's JDBC reader has one connection, as most jobs use it.",
+        "",
+        "| way | seconds | ratio to the JDBC reader |",
+        "|---|---|---|",
+    ]
+    for name, seconds in medians.items():
+        lines.append(f"| {name} | {seconds:.2f} | {seconds / medians['jdbc, one reader']:.2f} |")
+    lines += ["", "| wanted | at most | measured | |", "|---|---|---|---|"]
+    for row in reading["wanted"]:
+        verdict = "met" if row["met"] else "**missed**"
+        lines.append(f"| {row['name']} | {row['most']:.2f} | {row['ratio']:.2f} | {verdict} |")
     return lines
 
 

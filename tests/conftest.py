@@ -5,10 +5,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.postgres import own_server, postgres_server
 from tests.support.spark import test_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+__all__ = ["own_server", "postgres_server", "spark"]
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.postgres import postgres_server
 from tests.support.project import Shop
+
+__all__ = ["postgres_server"]
 
 
 @pytest.fixture

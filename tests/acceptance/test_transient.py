@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from samewise import open_project
+from samewise.core.ports import Published
 from samewise.run.events import Event, WillRetry
 from samewise.state import leases
 from samewise.state.holders import Holder
@@ -30,15 +31,15 @@ THREE = {"retries": {"attempts": 3, "backoff": "20ms"}}
 WINDOW_KEY = "2026-04-25T00:00:00Z/2026-04-26T00:00:00Z"
 
 
-def fails(times: int, error: Exception, publish: Callable[..., None]) -> Callable[..., None]:
+def fails(times: int, error: Exception, publish: Callable[..., Published]) -> Callable[..., Published]:
     """`publish`, after it has raised `error` so many times."""
     left = [times]
 
-    def once_more(*arguments: Any) -> None:
+    def once_more(*arguments: Any) -> Published:
         if left[0]:
             left[0] -= 1
             raise error
-        publish(*arguments)
+        return publish(*arguments)
 
     return once_more
 

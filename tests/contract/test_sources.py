@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import samewise.sources
+from samewise.core.connections import PostgresConnection
 from samewise.core.errors import PinsGone, Refused
 from samewise.core.measures import Measures, measure_expressions, read_measures
 from samewise.core.ports import Source
@@ -29,7 +30,9 @@ from samewise.core.windows import Window
 from samewise.plan.verdict import Policy, decide
 from samewise.sources.delta import DeltaSource
 from samewise.sources.files import FilesSource
+from samewise.sources.postgres import Asked, PostgresSource, Split, Ways
 from samewise.storage.frames import schema_of
+from tests.support.postgres import PostgresServer
 from tests.support.spark import NoSpark, ReadySpark
 
 if TYPE_CHECKING:
@@ -59,6 +62,8 @@ class Rig:
     nothing: Source
     """A source of the same kind that points at nothing."""
     spark: SparkSession
+    pins_rows: bool = True
+    """False where a source keeps no old versions: what is fixed is the snapshot in which an attempt reads."""
 
     def measured(self, pins: Pins, window: Window = DAY) -> Measures:
         return measured(self.source.read(pins, window))
@@ -169,9 +174,51 @@ def delta_rig(spark: SparkSession, folder: Path, prepared: Prepared) -> Rig:
     )
 
 
-RIGS: dict[str, tuple[type, Callable[[SparkSession, Path, Prepared], Rig]]] = {
+def postgres_rig(server: PostgresServer, spark: SparkSession, folder: Path, prepared: Prepared) -> Rig:
+    schema = server.new_schema()
+    table = f'{schema}."an order"'
+    made = f"CREATE TABLE {table} (order_id bigint, amount numeric(12,2), status text, order_date date)"
+
+    def execute(statement: str, values: Sequence[TextRow] = ()) -> None:
+        with server.connect() as connection:
+            if values:
+                connection.cursor().executemany(statement, values)
+            else:
+                connection.execute(statement)
+
+    def add(rows: Sequence[TextRow]) -> None:
+        execute(f"INSERT INTO {table} VALUES (%s, %s, %s, %s)", rows)
+
+    def change() -> None:
+        # A table made again under the same name.
+        execute(f"DROP TABLE {table}; {made}")
+        add(MORE)
+
+    def source(name: str, provider: ReadySpark | NoSpark) -> PostgresSource:
+        place = PostgresConnection("shop", f"postgresql://postgres@127.0.0.1:{server.port}/postgres")
+        counted = 'SELECT count(*), max(order_id) FROM "an order"'
+        ways = Ways(span=by_day, fingerprint=counted, split=Split(readers=3))
+        return PostgresSource(place, Asked(schema, (schema, name)), provider, ways)
+
+    execute(made)
+    add(ROWS)
+    provider = ReadySpark(spark)
+    return Rig(
+        source("an order", provider),
+        source("an order", NoSpark()),
+        add,
+        change,
+        None,
+        source("nothing", provider),
+        spark,
+        pins_rows=False,
+    )
+
+
+RIGS: dict[str, tuple[type, Callable[..., Rig]]] = {
     **{f"files-{format}": (FilesSource, partial(files_rig, format)) for format in ("csv", "json", "parquet", "orc")},
     "delta": (DeltaSource, delta_rig),
+    "postgres": (PostgresSource, postgres_rig),
 }
 
 
@@ -180,7 +227,10 @@ def rig(request: pytest.FixtureRequest, spark: SparkSession, tmp_path: Path, pre
     """A source of each kind, with three rows to read."""
     folder = tmp_path / "data"
     folder.mkdir()
-    return RIGS[request.param][1](spark, folder, prepared)
+    make = RIGS[request.param][1]
+    if request.param == "postgres":
+        make = partial(make, request.getfixturevalue("postgres_server"))
+    return make(spark, folder, prepared)
 
 
 def test_every_source_has_a_rig() -> None:
@@ -217,7 +267,21 @@ def test_reading_pins_twice_gives_the_same_rows(rig: Rig) -> None:
 
 def test_what_is_added_after_the_pin_is_not_read(rig: Rig) -> None:
     pins = rig.source.pin(DAY)
-    rig.add(MORE)
+    if rig.pins_rows:
+        rig.add(MORE)
+        assert rig.measured(pins).rows == 3
+    else:
+        rows = rig.source.read(pins, DAY)
+        rig.add(MORE)
+        assert measured(rows).rows == 3
+
+
+def test_what_was_read_is_let_go_of_more_than_once(rig: Rig) -> None:
+    pins = rig.source.pin(DAY)
+    rig.source.release(pins)
+    rig.measured(pins)
+    rig.source.release(pins)
+    rig.source.release(pins)
     assert rig.measured(pins).rows == 3
 
 

@@ -6,7 +6,11 @@ from pathlib import Path
 import pytest
 
 from tests.support.crash import OwnProcess, SparkServer, Zygote
+from tests.support.crash_postgres import postgres_project
 from tests.support.crash_project import Stage
+from tests.support.postgres import PostgresServer, postgres_server
+
+__all__ = ["postgres_server"]
 
 
 @pytest.fixture(scope="session")
@@ -41,3 +45,9 @@ def own_process(place: Path) -> OwnProcess:
 def stage(place: Path, server: SparkServer, zygote: Zygote) -> Stage:
     """One project for most tests, so that what they start from is loaded only once."""
     return Stage.build(place / "stage", server, zygote)
+
+
+@pytest.fixture(scope="session")
+def postgres_stage(place: Path, server: SparkServer, zygote: Zygote, postgres_server: PostgresServer) -> Stage:
+    """The same with its targets in PostgreSQL."""
+    return Stage.build(place / "postgres", server, zygote, postgres_project(postgres_server))

@@ -23,10 +23,9 @@ import pytest
 from typer.testing import CliRunner
 
 from samewise.cli.main import app
-from samewise.core import failpoints
 from tests.docs.pages import Block, blocks
 
-_PROGRAMS = ("mv", "rm", "cat")
+_PROGRAMS = ("mv", "rm", "cat", "psql")
 _ABOUT_SPARK = re.compile(r"^(starting Spark|fetching |waiting for another process).*\n", re.MULTILINE)
 _ENTRY = "from samewise.cli.main import main; main()"
 
@@ -61,8 +60,8 @@ class Session:
             self.folder = self.folder / words[1]
             os.chdir(self.folder)
             return
-        if words[0].startswith(f"{failpoints.VARIABLE}="):
-            printed = _killed(words[0].partition("=")[2], words[2:])
+        if re.match(r"[A-Z_]+=", words[0]):
+            printed = _killed(words[0], words[2:])
         elif words[0] == "samewise":
             result = CliRunner().invoke(app, words[1:])
             printed = result.output
@@ -101,11 +100,12 @@ def _commands(block: Block) -> list[tuple[str, str]]:
     return found
 
 
-def _killed(point: str, arguments: list[str]) -> str:
-    """Run a command in a process of its own that kills itself at `point`; what a shell would show."""
+def _killed(setting: str, arguments: list[str]) -> str:
+    """Run a command in a process of its own that a variable lets die; what a shell would show."""
+    name, _, value = setting.partition("=")
     environ = {
         **os.environ,
-        failpoints.VARIABLE: point,
+        name: value,
         "PYTHONPATH": os.pathsep.join(sys.path),
         "SAMEWISE_FAST_JVM": "1",
     }

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PROJECT = "project: shop\n"
+CONNECTIONS = "connections: {warehouse: {type: postgres}}\n"
 # A pipeline in which every key can be replaced by that of a fragment.
 PIPELINE: dict[str, Any] = {
     "pipeline": "fragment",
@@ -38,11 +39,14 @@ PIPELINE: dict[str, Any] = {
 def files_for(block: Block) -> dict[str, str]:
     """The smallest project in which a YAML block of a page can be checked, with the SQL and Python beside it."""
     value = yaml.safe_load(block.text)
-    files = {"samewise.yaml": PROJECT}
+    files = {"samewise.yaml": PROJECT + CONNECTIONS}
     if set(value) <= set(ProjectSpec.model_fields):
         files["samewise.yaml"] = block.text if "project" in value else PROJECT + block.text
         return files
-    text = block.text if "pipeline" in value else yaml.safe_dump({**PIPELINE, **value})
+    whole = {**PIPELINE, **value}
+    if whole["write"].get("strategy") == "refresh":
+        del whole["schedule"]
+    text = block.text if "pipeline" in value else yaml.safe_dump(whole)
     files["pipelines/shown.yaml"] = text
     for transform in re.findall(r"^\s*transform: (\S+)", text, re.MULTILINE):
         name, _, function = transform.partition(":")
@@ -81,6 +85,13 @@ def test_the_readme_shows_the_pipeline_of_the_example(tmp_path: Path) -> None:
     del example["description"]
     shown = next(block for block in blocks(ROOT / "README.md") if block.language == "yaml")
     assert yaml.safe_load(shown.text) == example
+
+
+def test_the_page_about_postgresql_shows_the_pipeline_of_its_example(tmp_path: Path) -> None:
+    write_example(tmp_path / "shop", "postgres")
+    example = (tmp_path / "shop/pipelines/shop_daily.yaml").read_text(encoding="utf-8")
+    shown = [block for block in blocks(ROOT / "docs/postgresql.md") if block.file == "pipelines/shop_daily.yaml"]
+    assert [block.text.partition("\n")[2] for block in shown] == [example]
 
 
 def test_the_python_transform_that_is_shown_gives_what_it_says(spark: SparkSession) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.docs.pages import PAGES, ROOT, Block, blocks
 from tests.docs.session import Session, matches
+from tests.support.postgres import PostgresServer
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -27,7 +28,17 @@ def steps(of: Path) -> list[Block]:
 # One of the commands is killed together with a JVM of its own, which takes its time to start.
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("page", [page for page in PAGES if steps(page)], ids=lambda page: str(page.relative_to(ROOT)))
-def test_what_a_page_shows_happens(page: Path, spark: SparkSession, tmp_path: Path) -> None:
+def test_what_a_page_shows_happens(
+    page: Path,
+    spark: SparkSession,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if "psql" in "".join(block.text for block in steps(page)):
+        server: PostgresServer = request.getfixturevalue("postgres_server")
+        for name, value in server.environment(server.new_database()).items():
+            monkeypatch.setenv(name, value)
     session = Session(tmp_path, {"spark": spark})
     for block in steps(page):
         session.follow(block)

@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -106,8 +106,21 @@ last run ended."""
 _SQL = "SELECT order_id, amount, upper(status) AS status, order_date FROM source\n"
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A table, as it must be equal after a clean run and after a kill."""
+
+    rows: list[Row]
+    schema: str
+    partitions: list[str]
+    properties: Mapping[str, str]
+
+
 class Project:
     """A project in a folder of its own, with a way to start commands in it."""
+
+    refreshed: Sequence[str] = ("rates",)
+    """The pipelines whose every run replaces the whole table."""
 
     def __init__(self, folder: Path, starter: Starter, spark: str, *, lease: str = "60s") -> None:
         self.folder = folder
@@ -116,14 +129,21 @@ class Project:
 
     def with_settings(self, starter: Starter, spark: str, *, lease: str) -> Project:
         """The same folder, worked in by other means."""
-        other = Project(self.folder, starter, spark, lease=lease)
+        other = self._like(starter, spark, lease)
         other.put("samewise.yaml", other._settings)
         return other
+
+    def _like(self, starter: Starter, spark: str, lease: str) -> Project:
+        return Project(self.folder, starter, spark, lease=lease)
+
+    def pipelines(self) -> dict[str, str]:
+        """The pipelines' files, by name."""
+        return dict(_PIPELINES)
 
     def write(self) -> Project:
         """Make the project anew, with four days of orders and the rates of one day."""
         shutil.rmtree(self.folder, ignore_errors=True)
-        for name, text in _PIPELINES.items():
+        for name, text in self.pipelines().items():
             self.put(f"pipelines/{name}.yaml", text)
         self.put("pipelines/orders.sql", _SQL)
         self.put("samewise.yaml", self._settings)
@@ -187,6 +207,21 @@ class Project:
     def exists(self, table: str) -> bool:
         return DeltaTable.is_deltatable(self.table_path(table))
 
+    def look(self, table: str) -> Look:
+        """Everything of a table that must be equal after a clean run and after a kill."""
+        there = DeltaTable(self.table_path(table))
+        return Look(
+            rows=rows_of(there),
+            schema=there.schema().to_json(),
+            partitions=list(there.metadata().partition_columns),
+            properties={
+                # The store has another identity in each clean project; its place is the same.
+                name: value
+                for name, value in there.metadata().configuration.items()
+                if name != "samewise.store"
+            },
+        )
+
     def commits(self, table: str) -> list[LogCommit]:
         """The table's log as it stands on disk, oldest first."""
         if not self.exists(table):
@@ -235,13 +270,14 @@ class Stage:
     clean: dict[tuple[str, ...], Sight] = field(default_factory=dict)
 
     @classmethod
-    def build(cls, place: Path, server: SparkServer, zygote: Zygote) -> Stage:
-        project = Project(place / "shop", zygote, f"remote: '{server.remote}'").write()
+    def build(cls, place: Path, server: SparkServer, zygote: Zygote, make: type[Project] = Project) -> Stage:
+        project = make(place / "shop", zygote, f"remote: '{server.remote}'").write()
         stage = cls(project, server, zygote, place / "saved")
         project.save(stage.saved / "new")
         for pipeline in ("orders", "plain", "entities", "events"):
             project.call("run", pipeline, "--from", DAYS[0], "--to", DAYS[2]).well()
-        project.call("run", "rates").well()
+        for pipeline in project.refreshed:
+            project.call("run", pipeline).well()
         project.save(stage.saved / "loaded")
         project.put_orders(DAYS[1], CHANGED)
         project.put_rates(CHANGED_RATES)
@@ -314,25 +350,24 @@ class Sight:
     contracts: list[Row]
     files: list[Row]
 
+    def without_rows_read(self) -> Sight:
+        """How many rows were read is measured while they are written: where the process dies then, nobody knows."""
+        return replace(self, receipts=[receipt[:9] + receipt[10:] for receipt in self.receipts])
+
 
 def sight(project: Project, pipeline: str) -> Sight:
     """Look at a pipeline whose table has its name."""
-    table = DeltaTable(project.table_path(pipeline))
+    table = project.look(pipeline)
 
     def kept(columns: str, name: str, order: str) -> list[Row]:
         query = f"SELECT {columns} FROM samewise_{name} WHERE pipeline = ? ORDER BY {order}"
         return [tuple(row.values()) for row in project.state(query, pipeline)]
 
     return Sight(
-        rows=rows_of(table),
-        schema=table.schema().to_json(),
-        partitions=list(table.metadata().partition_columns),
-        properties={
-            # The store has another identity in each clean project; its place is the same.
-            name: value
-            for name, value in table.metadata().configuration.items()
-            if name != "samewise.store"
-        },
+        rows=table.rows,
+        schema=table.schema,
+        partitions=table.partitions,
+        properties=table.properties,
         log=[commit.gist for commit in project.commits(pipeline)],
         runs=kept(
             "task, window_key, generation, target, definition, source, inputs, contract, base_version, point, status,"

@@ -36,6 +36,7 @@ def main() -> None:
 def _session(port: str, warehouse: str) -> Any:
     from pyspark.sql import SparkSession
 
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     conf = {
         **DELTA_CONF,
         **local_conf(_MASTER),

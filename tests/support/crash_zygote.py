@@ -44,6 +44,7 @@ def _import_everything() -> None:
     import deltalake
     import grpc
     import pandas
+    import psycopg
     import pyarrow
     import pyspark.sql.connect.observation
     import pyspark.sql.connect.session
@@ -56,7 +57,7 @@ def _import_everything() -> None:
     import samewise.run.window
     import samewise.wiring.project
 
-    del deltalake, grpc, pandas, pyarrow, pyspark, sqlalchemy, sqlglot, samewise
+    del deltalake, grpc, pandas, psycopg, pyarrow, pyspark, sqlalchemy, sqlglot, samewise
 
 
 def _fork(request: dict[str, Any]) -> int:

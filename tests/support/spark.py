@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -18,6 +19,8 @@ def test_session() -> SparkSession:
     """A local session with Delta, quick to start and quiet. A second call gives the same session."""
     from pyspark.sql import SparkSession
 
+    # As the product does: Spark would take the first python3 on the path for its workers.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     jars = ensure_jars(lambda line: print(line, file=sys.stderr))
     conf = {
         "spark.jars": ",".join(str(jar) for jar in jars),

@@ -102,9 +102,9 @@ def start_python(script: str, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
-def outputs(processes: list[subprocess.Popen[str]]) -> list[str]:
+def outputs(processes: list[subprocess.Popen[str]], seconds: float = 60) -> list[str]:
     """What each one printed; fails with the traceback of one that failed."""
-    answers = [process.communicate(timeout=60) for process in processes]
+    answers = [process.communicate(timeout=seconds) for process in processes]
     for process, (_, errors) in zip(processes, answers, strict=True):
         assert process.returncode == 0, errors
     return [printed for printed, _ in answers]

@@ -146,4 +146,10 @@ def test_a_place_that_cannot_be_written_is_a_config_error(tmp_path: Path) -> Non
 def test_an_unknown_example_is_refused_with_those_there_are(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         write_example(tmp_path / "shop", "order")
-    assert caught.value.next_step == "choose one of: orders"
+    assert caught.value.next_step == "choose one of: orders, postgres"
+
+
+def test_the_shop_in_postgresql_is_valid_and_has_no_landing_folder(tmp_path: Path) -> None:
+    write_example(tmp_path / "shop", "postgres")
+    assert list(load_project(tmp_path / "shop", None, {}).pipelines) == ["shop_daily"]
+    assert not (tmp_path / "shop" / "landing").exists()

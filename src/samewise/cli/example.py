@@ -16,18 +16,23 @@ from zoneinfo import ZoneInfo
 from samewise.core.errors import ConfigError, UsageError
 from samewise.core.windows import instant_text
 
-EXAMPLES = ("orders",)
 FIRST_DAY = date(2026, 4, 24)
 DAYS = 7
 ZONE = ZoneInfo("Europe/Berlin")
+# samewise.yaml comes last: it is what makes the folder a project, so a half-written one is not taken for one.
 _TEMPLATES = {
-    "gitignore": ".gitignore",
-    "README.md": "README.md",
-    "pipelines/orders.sql": "pipelines/orders.sql",
-    "pipelines/orders_daily.yaml": "pipelines/orders_daily.yaml",
-    # Last: it is what makes the folder a project, so a half-written one is not taken for one.
-    "samewise.yaml": "samewise.yaml",
+    "orders": ("gitignore", "README.md", "pipelines/orders.sql", "pipelines/orders_daily.yaml", "samewise.yaml"),
+    "postgres": (
+        *("gitignore", "README.md", "setup.sql", "pipelines/orders.py", "pipelines/customers.sql"),
+        *("pipelines/shop_daily.yaml", "samewise.yaml"),
+    ),
 }
+EXAMPLES = tuple(_TEMPLATES)
+FIRST_COMMANDS = {
+    "orders": ("samewise run orders_daily --dry-run", "samewise run orders_daily"),
+    "postgres": ("psql -f setup.sql", "samewise run shop_daily --dry-run", "samewise run shop_daily"),
+}
+"""What a person types next."""
 _HEADER = "order_id,customer_id,amount,status,updated_at,order_date"
 _STATUSES = ("new", "paid", "sent")
 
@@ -59,7 +64,8 @@ def write_example(folder: Path, name: str = "orders") -> list[Path]:
         raise UsageError(f"there is no example {name!r}", next_step=f"choose one of: {', '.join(EXAMPLES)}")
     _refuse_an_occupied(folder)
     try:
-        return [*_write_landing(folder / "landing" / "orders"), *_write_templates(folder, name)]
+        landing = _write_landing(folder / "landing" / "orders") if name == "orders" else ()
+        return [*landing, *_write_templates(folder, name)]
     except OSError as error:
         raise ConfigError(
             f"the example cannot be written to {folder}: {error}",
@@ -122,8 +128,9 @@ def _write_landing(landing: Path) -> Iterator[Path]:
 def _write_templates(folder: Path, name: str) -> Iterator[Path]:
     templates = files("samewise.cli.examples") / name
     project = re.sub(r"[^a-z0-9]+", "_", folder.resolve().name.lower()).strip("_") or "shop"
-    for template, place in _TEMPLATES.items():
+    for template in _TEMPLATES[name]:
         text = (templates / template).read_text(encoding="utf-8")
+        place = ".gitignore" if template == "gitignore" else template
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
         yield _write(folder / place, Template(text).substitute(project=project))
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from samewise.cli.example import write_example
+from samewise.cli.example import FIRST_COMMANDS, write_example
 from samewise.cli.output import moment, print_json, print_table, say, styled, tell
 from samewise.cli.progress import Progress
 from samewise.core.errors import UsageError
@@ -27,8 +27,8 @@ def init_project(folder: Path, example: str, *, as_json: bool) -> int:
     say()
     if folder != Path():
         say(f"  cd {folder}")
-    say("  samewise run orders_daily --dry-run")
-    say("  samewise run orders_daily")
+    for command in FIRST_COMMANDS[example]:
+        say(f"  {command}")
     return 0
 
 

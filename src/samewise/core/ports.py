@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -61,6 +61,12 @@ class Source(Protocol):
     def malformed(self, pins: Pins) -> DataFrame | None:
         """The rows that `read` left out, for the quarantine; None where it leaves out none."""
 
+    def release(self, pins: Pins) -> None:
+        """Let go of whatever `read` holds open for these pins: their rows are written, or never will be.
+
+        A second call does nothing.
+        """
+
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
@@ -85,6 +91,9 @@ class TimeColumn(Protocol):
 
 class SinceSource(Source, Protocol):
     """A source whose rows carry the time of their last change."""
+
+    def horizon(self) -> datetime | None:
+        """An instant of the source's own clock before which no row can still appear; None if it has no clock."""
 
     def pin_since(self, wanted: Bounds, last: Pins | None) -> Pins:
         """Fix what is read of these bounds; `from` and `to` in the details are what the source made of them.
@@ -142,12 +151,29 @@ class Write:
     batch: Batch | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What became of a publication, where the target itself compared its rows with what was there."""
+
+    changes: Mapping[str, int] | None = None
+    """How many rows did what (`Change`); None where rows were not compared."""
+    wrote: bool = True
+    """False where every row was there already: then there is no commit."""
+
+
 class Target(Protocol):
     """Where rows go. Everything here is safe to call again."""
 
     @property
     def key(self) -> str:
         """The same for the same table, however it is written: names the lease and the owner."""
+
+    @property
+    def works_alone(self) -> bool:
+        """True where `publish` itself measures what it publishes, and by key compares it with what is there.
+
+        Otherwise the caller measures the rows on their way, and drops those that change nothing.
+        """
 
     def exists(self) -> bool:
         """Whether the target is there at all; cheaper than to ask for its head."""
@@ -167,7 +193,13 @@ class Target(Protocol):
     def landed(self, run: RunRecord) -> Landed:
         """Whether this run's commit is in the target: `mine`, `superseded` or `absent`."""
 
-    def prepare(self, schema: Schema, owner: Owner, partition_by: Sequence[str], *, keyed: bool = False) -> None:
+    def fitted(self, result: Schema) -> Schema:
+        """The shape of `result` in the types that the target has for it: of its own columns, and of new ones.
+
+        Raises `Refused` where a value could not be kept exactly, with the name of the column.
+        """
+
+    def prepare(self, schema: Schema, owner: Owner, partition_by: Sequence[str], *, keyed: Keyed | None = None) -> None:
         """Create the table, or claim one that nobody owns. Raises `ForeignTarget` for someone else's.
 
         `keyed`: two commits that could both insert one key must not both succeed from now on.
@@ -176,7 +208,7 @@ class Target(Protocol):
     def adopt(self, owner: Owner) -> None:
         """Make `owner` the owner, whoever it was before."""
 
-    def publish(self, rows: DataFrame, write: Write, stamp: Stamp) -> None:
+    def publish(self, rows: DataFrame, write: Write, stamp: Stamp) -> Published:
         """Publish `rows` in one atomic commit that carries `stamp`.
 
         A second call with the same or a lower generation changes nothing. By key, a row that is not newer
@@ -199,6 +231,9 @@ class Target(Protocol):
 
     def burn(self, stamp: Stamp) -> None:
         """Record the stamp's token in an empty commit, so that a late commit with it is refused."""
+
+    def tidy(self) -> None:
+        """Drop what attempts that are dead have left in the target's own system. What is still wanted stays."""
 
     def measure(self, span: Span | None, version: int) -> Measures:
         """Measure the rows of `span` as they were at `version`."""

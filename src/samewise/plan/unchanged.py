@@ -15,6 +15,7 @@ class Reason(StrEnum):
     FORCED = "forced"
     DEFINITION = "the definition changed"
     SOURCE = "the source changed"
+    UNTOLD = "the source cannot tell whether it changed"
     CONTRACT = "it was loaded under an older contract"
     TARGET = "the target was changed by someone else"
     TARGET_GONE = "the target is gone"
@@ -22,7 +23,7 @@ class Reason(StrEnum):
 
 
 STALE: dict[str, frozenset[Reason]] = {
-    "source": frozenset({Reason.SOURCE}),
+    "source": frozenset({Reason.SOURCE, Reason.UNTOLD}),
     "definition": frozenset({Reason.DEFINITION}),
     "contract": frozenset({Reason.CONTRACT}),
     "target": frozenset({Reason.TARGET, Reason.TARGET_GONE, Reason.LOG_TRUNCATED}),
@@ -40,12 +41,14 @@ def why_due(
     keyed: bool = False,
     contract: str | None = None,
     table_id: str | None = None,
+    source_tells: bool = True,
 ) -> list[Reason]:
     """Every reason, the weightiest first; none where everything is as the receipt says: a run would change nothing.
 
     `commits` are the target's commits from the receipt's own on; None if its log does not reach back that far.
     `keyed`: other windows of the task may change rows that this one wrote, as they should.
     `contract` is the one that holds now, where one that is not the receipt's counts.
+    `source_tells`: False where the fingerprint differs each time, for want of a better one.
     """
     if receipt is None:
         return [Reason.NEVER_LOADED]
@@ -53,7 +56,7 @@ def why_due(
     if receipt.definition != definition:
         reasons.append(Reason.DEFINITION)
     if receipt.fingerprint != fingerprint:
-        reasons.append(Reason.SOURCE)
+        reasons.append(Reason.SOURCE if source_tells else Reason.UNTOLD)
     if contract is not None and receipt.contract not in (None, contract):
         reasons.append(Reason.CONTRACT)
     if not target_exists:

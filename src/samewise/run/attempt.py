@@ -149,6 +149,8 @@ class Attempt:
         assert self._rows is not None
         self._gathered.rows_quarantined = set_aside(self.job, self.run)
         self._staged = staging.stage(self._rows, self.job.staging_folder(self.run, self.attempt_id))
+        # The rows are here: whoever writes at the source need not wait for the commit.
+        self.job.source.release(self.run.source)
         self._advance(Point.STAGED)
         failpoints.reach(Failpoint.STAGED)
 
@@ -213,21 +215,25 @@ class Attempt:
         check_pins(job, self.run)
         if self._staged is not None:
             self._staged.check()
-        job.target.prepare(schema_of(self._rows), job.owner, job.partition_by, keyed=job.keyed is not None)
+        job.target.prepare(schema_of(self._rows), job.owner, job.partition_by, keyed=job.keyed)
         if job.keyed is not None:
             self._check_columns()
-        rows = self._rows if job.keyed is None else self._changes(job.keyed)
+        alone = job.target.works_alone
+        rows = self._rows if job.keyed is None or alone else self._changes(job.keyed)
         # Written before every try: this is what tells a frozen attempt that it was overtaken.
         self._advance(Point.COMMITTING)
         failpoints.reach(Failpoint.COMMITTING)
         if self._nothing_to_write:
             return
-        if gathered.measures is None:
+        if gathered.measures is None and not alone:
             rows, gathered.writing = observed(rows, measure_expressions(schema_of(rows), bits=32))
         empty = gathered.measures is not None and gathered.measures.rows == 0
         keep = empty and job.on_empty == "keep" and job.keyed is None
         write = Write(gathered.span, job.partition_by, keep, job.keyed, gathered.batch)
-        job.target.publish(rows, write, self._stamp())
+        published = job.target.publish(rows, write, self._stamp())
+        if published.changes is not None:
+            gathered.changes = published.changes
+        self._nothing_to_write = not published.wrote
 
     def _check_columns(self) -> None:
         """Raise `PinsGone` if another window has brought a column since: a row is replaced as a whole."""
@@ -312,6 +318,8 @@ class Attempt:
             self._forget(self.job.keyed)
         attempts.end(self.store, self.run, self.lease, self.attempt_id, AttemptStatus.SUCCEEDED)
         drop_leftovers(self.job, self.run, self.store)
+        if self.number > 1:
+            self.job.target.tidy()
         self.run = runs.close(self.store, self.run, RunStatus.SUCCEEDED, self.lease)
 
     def _forget(self, keyed: Keyed) -> None:

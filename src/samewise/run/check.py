@@ -78,8 +78,9 @@ def check_result(job: Job, result: Schema, target: Schema | None) -> None:
                 f"the result has no column {name}; it has {', '.join(result.names)}",
                 next_step=f"select {name} in the transform, or mend write.window_column or target.partition_by",
             )
+    fitted = job.target.fitted(result)
     if target is not None and not job.replaces_all:
-        _check_target(result, target)
+        _check_target(fitted, target)
 
 
 def result_span(job: Job, window: Window, result: Schema) -> Span | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from samewise.core.errors import Refused
+from samewise.core.errors import Refused, SamewiseError
 from samewise.core.keyed import CHANGE, Change, Keyed, content
 from samewise.core.keys import has_null
 from samewise.core.records import RunRecord
@@ -60,10 +60,20 @@ def diff_window(job: Job, window: Window, store: Store | None) -> Difference:
         nothing = dict.fromkeys(("inserted", "updated", "deleted", "unchanged"), 0)
         return Difference(job.task, window, job.label(window), nothing)
     run = new_record(plan)
-    prepared = prepare_rows(job, run, store)
-    if job.keyed is not None:
-        return _by_key(job, job.keyed, run, prepared, store)
-    return _by_contents(job, run, prepared)
+    try:
+        prepared = prepare_rows(job, run, store)
+        if job.keyed is not None:
+            return _by_key(job, job.keyed, run, prepared, store)
+        return _by_contents(job, run, prepared)
+    except SamewiseError:
+        raise
+    except Exception as error:
+        known = job.source.explain_failure(error, run.source)
+        if known is None:
+            raise
+        raise known from error
+    finally:
+        job.source.release(run.source)
 
 
 def _by_key(job: Job, keyed: Keyed, run: RunRecord, prepared: Prepared, store: Store | None) -> Difference:

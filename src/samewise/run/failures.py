@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from samewise.core.errors import (
+    ConfigError,
     Conflict,
     MayHaveLanded,
     OutOfSpace,
@@ -29,6 +30,8 @@ def explain(error: Exception, source: Source, run: RunRecord) -> SamewiseError:
             return as_transform_failure(error)
         case Kind.REFUSED:
             return Refused(failure.summary)
+        case Kind.SETTINGS:
+            return ConfigError(failure.summary, next_step="mend the connection or the role's privileges")
         case Kind.CONFLICT:
             return Conflict(failure.summary)
         case Kind.OUT_OF_SPACE:

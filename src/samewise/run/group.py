@@ -156,6 +156,9 @@ class _Attempt:
             # Whoever took over has settled the group, or will: nothing of it is ours to write any more.
             staging.drop(self._folder)
             raise _overtaken() from error
+        finally:
+            for run in self.group:
+                self.job.source.release(run.source)
 
     def _failed(self, error: Exception) -> None:
         """Close the group, unless it has landed or may land yet; raise what the caller is to do about it."""

@@ -95,7 +95,7 @@ def _in_one_go(
         text = tagged_query(job.transform.text, quote(AT))
     if job.dedup is not None or job.inputs or not (job.passes_through or text is not None):
         return None
-    source = _group_source(job.source)
+    source = group_source(job.source)
     rows = None if source is None else source.read_many([r.source for r in group], [r.window for r in group], fits)
     if rows is None:
         return None
@@ -154,6 +154,7 @@ def _context(job: Job, run: RunRecord) -> Context:
     return Context(run.window, job.zone, run.run_ts, job.params, inputs, job.spark())
 
 
-def _group_source(source: Source) -> GroupSource | None:
+def group_source(source: Source) -> GroupSource | None:
+    """The source, if it can read several windows in one go."""
     found: GroupSource | None = source if hasattr(source, "read_many") else None  # type: ignore[assignment]
     return found

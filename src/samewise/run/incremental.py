@@ -82,7 +82,12 @@ def pin_next(
         case Since() as since:
             mark = None if store is None else watermarks.current(store, job.pipeline, job.task)
             bounds = next_bounds(
-                mark, now=now, overlap=since.overlap, lag=since.lag, start=since.start, starts_over=over
+                mark,
+                now=since.source.horizon() or now,
+                overlap=since.overlap,
+                lag=since.lag,
+                start=since.start,
+                starts_over=over,
             )
             run = None if store is None or receipt is None else runs.get(store, receipt.run_id)
             pins = since.source.pin_since(bounds, None if run is None or over else run.source)

@@ -147,6 +147,7 @@ def _reasons(
         keyed=job.keyed is not None,
         contract=contract,
         table_id=None if head is None else head.table_id,
+        source_tells=bool(inputs.source.details.get("can_tell", True)),
     )
 
 

@@ -14,6 +14,7 @@ from samewise.plan.drift import contract_id
 from samewise.plan.parts import Piece
 from samewise.plan.verdict import Verdict
 from samewise.run.check import check_source
+from samewise.run.group_rows import group_source
 from samewise.run.job import Job
 from samewise.run.planning import Plan, make_plan
 from samewise.run.settle import group_target
@@ -47,11 +48,11 @@ def may_group(job: Job) -> bool:
     """False for a task whose windows must be loaded one by one.
 
     By key, what a window does depends on those before it; so does `expect: change`. Rows that are set aside are
-    set aside by window.
+    set aside by window. A database would have to keep a snapshot open for each window.
     """
     by_window = job.grid is not None and not job.replaces_all and job.keyed is None and job.incremental is None
     plain = not job.rules.changes and not job.set_aside_without and not job.sets_aside
-    return by_window and plain and group_target(job.target) is not None
+    return by_window and plain and group_target(job.target) is not None and group_source(job.source) is not None
 
 
 def survey(

@@ -223,6 +223,8 @@ class _Held:
             if known is error:
                 raise
             raise known from error
+        finally:
+            self.job.source.release(record.source)
         return number
 
     def _ended(self, attempt: Attempt, error: SamewiseError) -> None:

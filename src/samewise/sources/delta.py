@@ -131,6 +131,12 @@ class DeltaSource:
         """A Delta table has no malformed rows."""
         return None
 
+    def release(self, pins: Pins) -> None:
+        self._read.pop(pins.fingerprint, None)
+
+    def horizon(self) -> None:
+        """A table that is pinned to a version has no clock."""
+
     def explain_failure(self, error: BaseException, pins: Pins) -> SamewiseError | None:
         """What a failure of a job that reads these pins really means; None if this source is not at fault."""
         try:

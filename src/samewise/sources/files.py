@@ -146,6 +146,9 @@ class FilesSource:
         """The raw rows that `read` leaves out (`line`), each with the file that it comes from (`file`)."""
         return self._malformed_rows(pins) if self._quarantines else None
 
+    def release(self, pins: Pins) -> None:
+        """Files are opened by whoever reads them."""
+
     def explain_failure(self, error: BaseException, pins: Pins) -> SamewiseError | None:
         """What a failure of a job that reads these pins really means; None if this source is not at fault.
 

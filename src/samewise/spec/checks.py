@@ -14,7 +14,7 @@ from samewise.spec.fields import WINDOW_COLUMN
 from samewise.spec.incremental import check_incremental
 from samewise.spec.key_checks import check_result_columns, check_source_columns, check_strategy, missing_column
 from samewise.spec.paths import path_problem
-from samewise.spec.pipeline import PipelineSpec, TaskSpec
+from samewise.spec.pipeline import DeltaTarget, PipelineSpec, TaskSpec
 from samewise.spec.sentences import Complaint
 from samewise.spec.sources import DeltaSource, FilesSource
 from samewise.spec.template_check import ROOTS, template_problems, uses
@@ -99,12 +99,12 @@ def _templates(task: TaskSpec) -> Iterator[tuple[KeyPath, str, bool]]:
         yield ("source", "path"), source.path, True
         if source.manifest is not None:
             yield ("source", "manifest"), source.manifest, True
-    elif source.path is not None:
+    elif isinstance(source, DeltaSource) and source.path is not None:
         yield ("source", "path"), source.path, False
     for name, table in task.inputs.items():
         if table.path is not None:
             yield ("inputs", name, "path"), table.path, False
-    if task.target.path is not None:
+    if isinstance(task.target, DeltaTarget) and task.target.path is not None:
         yield ("target", "path"), task.target.path, False
 
 
@@ -113,7 +113,7 @@ def _check_write(pipeline: PipelineSpec, task: TaskSpec, at: KeyPath) -> Iterato
     if task.is_refresh:
         if write.window_column is not None:
             yield Complaint((*at, "write", "window_column"), "a refresh replaces the whole table: drop it", True)
-        if isinstance(task.source, DeltaSource) and task.source.window_column is not None:
+        if getattr(task.source, "window_column", None) is not None:
             sentence = "a refresh reads the whole table: drop it"
             yield Complaint((*at, "source", "window_column"), sentence, True)
         if WINDOW_COLUMN in (name.lower() for name in task.target.partition_by):

@@ -26,6 +26,7 @@ _TASK_KEYS = frozenset(info.alias or name for name, info in TaskSpec.model_field
     "task",
     "depends_on",
 }
+CONNECTION_FIELDS = ("url", "service", "bookkeeping")
 _LOCATION_FIELDS = ("warehouse", "state", "staging", "quarantine")
 
 Spec = TypeVar("Spec", bound=BaseModel)
@@ -124,6 +125,11 @@ def settings(spec: BaseModel) -> dict[KeyPath, str]:
     if spark is not None:
         found |= {("spark", key): value for key in ("master", "remote") if (value := getattr(spark, key))}
         found |= {("spark", "conf", key): value for key, value in spark.conf.items()}
+    for name, connection in getattr(spec, "connections", {}).items():
+        at = ("connections", name)
+        own = {key: getattr(connection, key) for key in CONNECTION_FIELDS}
+        found |= {(*at, key): value for key, value in own.items() if value is not None}
+        found |= {(*at, "options", key): value for key, value in connection.options.items()}
     return found
 
 

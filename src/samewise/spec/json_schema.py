@@ -5,6 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
+from samewise.spec.connections import ConnectionSpec
 from samewise.spec.pipeline import PipelineSpec, Retries
 from samewise.spec.project import ProjectSpec
 from samewise.spec.times import format_duration
@@ -17,6 +18,8 @@ def project_json_schema() -> dict[str, Any]:
     schema = ProjectSpec.model_json_schema()
     # Pydantic would show the default as an ISO 8601 duration, which the file does not take.
     schema["properties"]["lease"]["default"] = format_duration(ProjectSpec.model_fields["lease"].default)
+    default = format_duration(ConnectionSpec.model_fields["lock_timeout"].default)
+    schema["$defs"]["ConnectionSpec"]["properties"]["lock_timeout"]["default"] = default
     return {"$schema": _DIALECT, **schema, "title": "Samewise project"}
 
 

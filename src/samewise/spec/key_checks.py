@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from samewise.core.keys import canonical_text, is_comparable
 from samewise.core.schema import Column, Schema
 from samewise.spec.fields import WINDOW_COLUMN
-from samewise.spec.pipeline import PipelineSpec, TaskSpec
+from samewise.spec.pipeline import PipelineSpec, PostgresTarget, TaskSpec
 from samewise.spec.sentences import Complaint
-from samewise.spec.sources import DeltaSource
 from samewise.spec.words import closest, listed
 from samewise.spec.yaml_text import KeyPath
 
@@ -34,6 +33,10 @@ _UNUSED = {
     "replace_window": {name: _BY_WINDOW.format(strategy="replace_window") for name in _BY_KEY},
     "refresh": dict.fromkeys(_BY_KEY, _WHOLE),
 }
+_ONLY_REFRESH = "says how a refresh is done, and {strategy} is none: drop it"
+_ONLY_POSTGRES = "is for a target in PostgreSQL: a Delta table is always replaced in one commit"
+_INDEXED = "a unique index finds a key wherever it is: drop it, the whole table is looked at"
+
 _FILE_METADATA = "_metadata"
 _SUMMABLE = re.compile(r"tinyint|smallint|int|bigint|decimal\(\d+,\d+\)")
 _TIMES = ("date", "timestamp", "timestamp_ntz")
@@ -45,13 +48,20 @@ def check_strategy(pipeline: PipelineSpec, task: TaskSpec, at: KeyPath) -> Itera
     for name, sentence in _UNUSED[write.strategy].items():
         if name in write.model_fields_set:
             yield Complaint((*at, "write", name), sentence, True)
+    if "refresh" in write.model_fields_set:
+        if not task.is_refresh:
+            yield Complaint((*at, "write", "refresh"), _ONLY_REFRESH.format(strategy=write.strategy), True)
+        elif not isinstance(task.target, PostgresTarget):
+            yield Complaint((*at, "write", "refresh"), _ONLY_POSTGRES, True)
+    if write.dedup_horizon is not None and isinstance(task.target, PostgresTarget):
+        yield Complaint((*at, "write", "dedup_horizon"), _INDEXED, True)
     if task.is_incremental and not write.is_keyed:
         sentence = (
             f"an incremental source gives only what is new, and {write.strategy} would drop the rest: "
             "write by key, with merge or insert_new"
         )
         yield Complaint((*at, "write", "strategy"), sentence)
-    if isinstance(task.source, DeltaSource) and task.is_incremental and task.source.window_column is not None:
+    if task.is_incremental and getattr(task.source, "window_column", None) is not None:
         sentence = "an incremental source reads from its watermark on, not by window: drop it"
         yield Complaint((*at, "source", "window_column"), sentence, True)
     if write.is_keyed:

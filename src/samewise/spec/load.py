@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from samewise.core.connections import PostgresConnection
 from samewise.core.errors import ConfigError, Problem, SpecError, UsageError
 from samewise.core.windows import Window
-from samewise.spec.files import SpecFile, read_pipeline_file, read_project_file, settings
+from samewise.spec.connections import ConnectionSpec, PostgresRef, connect_as, url_problem
+from samewise.spec.files import CONNECTION_FIELDS, SpecFile, read_pipeline_file, read_project_file, settings
 from samewise.spec.owners import Location, check_owners, locate
 from samewise.spec.paths import path_problem, render_path, resolve
 from samewise.spec.pipeline import PipelineSpec, TaskSpec
@@ -90,9 +92,13 @@ class Loaded:
             is_glob=is_glob,
         )
 
-    def location(self, ref: TableRef, pipeline: PipelineSpec) -> Location:
+    def location(self, ref: TableRef | PostgresRef, pipeline: PipelineSpec) -> Location:
         """Where a source, an input or a target is."""
         return locate(ref, self.project, pipeline, root=self.root, environ=self.environ, secrets=self.secrets)
+
+    def connection(self, name: str | None) -> PostgresConnection:
+        """The connection called `name`, or the project's only one. Raises ConfigError where there is none."""
+        return connect_as(self.project.connections, name, self.environ)
 
     def transform(self, pipeline: PipelineSpec, task: TaskSpec) -> Transform | None:
         """The task's transform; None where rows go through as they are."""
@@ -182,6 +188,8 @@ def _rendered(
             )
             if path == ("state",):
                 values[path] = state_url(values[path])
+            if path[0] == "connections" and path[-1] == "url" and "://" not in values[path]:
+                raise ValueError(url_problem())
             problem = path_problem(values[path], values[path]) if _is_folder(path) else None
         except ConfigError as error:
             problem = error.message
@@ -199,7 +207,17 @@ def _rendered(
             "conf": {key: values[("spark", "conf", key)] for key in project.spark.conf},
         }
     )
-    return project.model_copy(update={**data, "spark": spark})
+    connections = {name: _connection(spec, name, values) for name, spec in project.connections.items()}
+    for spec in connections.values():
+        for secret in (PostgresConnection("", spec.url, spec.options).password, environ.get("PGPASSWORD")):
+            secrets.seen(secret or "")
+    return project.model_copy(update={**data, "spark": spark, "connections": connections})
+
+
+def _connection(spec: ConnectionSpec, name: str, values: Mapping[KeyPath, str]) -> ConnectionSpec:
+    at = ("connections", name)
+    own = {key: values[(*at, key)] for key in CONNECTION_FIELDS if (*at, key) in values}
+    return spec.model_copy(update={**own, "options": {key: values[(*at, "options", key)] for key in spec.options}})
 
 
 def _is_folder(path: KeyPath) -> bool:

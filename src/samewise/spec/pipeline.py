@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema, model_validator
 
+from samewise.spec.connections import PostgresRef
 from samewise.spec.fields import (
     Attempts,
     ColumnName,
@@ -26,6 +27,7 @@ from samewise.spec.fields import (
     one_of,
     wrong,
 )
+from samewise.spec.postgres_source import PostgresSource
 from samewise.spec.sources import DeltaSource, FilesSource, TableRef
 from samewise.spec.times import Duration, Every, Moment, ZoneName, zone_of
 from samewise.spec.words import shown
@@ -90,8 +92,22 @@ class Retries(Model):
 class DeltaTarget(TableRef):
     """A Delta table that this task owns."""
 
-    type: Annotated[Literal["delta"], one_of("target", "delta")]
+    type: Literal["delta"]
     partition_by: ColumnNames = ()
+
+
+class PostgresTarget(PostgresRef):
+    """A table of a PostgreSQL database that this task owns."""
+
+    type: Literal["postgres"]
+
+    @property
+    def partition_by(self) -> tuple[str, ...]:
+        """None: how a table of a database is laid out is for whoever runs the database to say."""
+        return ()
+
+
+TARGET_TYPES = ("delta", "postgres")
 
 
 class HashKey(Model):
@@ -136,6 +152,8 @@ class WriteSpec(Model):
     ] = "refuse"
     hash_key: HashKey | None = None
     dedup_horizon: Horizon | None = None
+    refresh: Annotated[Literal["delete", "swap"], one_of("way to refresh", "delete", "swap")] = "delete"
+    """For PostgreSQL: replace the rows, or load a table beside and change their names."""
 
     @property
     def is_keyed(self) -> bool:
@@ -254,12 +272,12 @@ class TaskSpec(Model):
     name: Name = Field(alias="task")
     type: Annotated[Literal["load"], one_of("task type", "load")] = "load"
     depends_on: tuple[Name, ...] = ()
-    source: Annotated[FilesSource | DeltaSource, Field(discriminator="type")]
+    source: Annotated[FilesSource | DeltaSource | PostgresSource, Field(discriminator="type")]
     transform: Text | None = None
     """`orders.sql` or `orders.py:clean`, beside the pipeline's file."""
     inputs: Annotated[Mapping[str, TableRef], BeforeValidator(_inputs)] = Field(default_factory=dict)
     dedup: Dedup | None = None
-    target: DeltaTarget
+    target: Annotated[DeltaTarget | PostgresTarget, Field(discriminator="type")]
     write: WriteSpec
     expect: tuple[
         Annotated[
@@ -330,6 +348,10 @@ class PipelineSpec(Model):
         for key in ("overlap", "lag", "start", "on_changed"):
             # These say when a row is read, not what becomes of it.
             body["source"].get("incremental", {}).pop(key, None)
+        for key in ("readers", "partition_by", "fingerprint"):
+            # And these how, or whether.
+            body["source"].pop(key, None)
+        body["write"].pop("refresh", None)  # How the rows get there, not which.
         body["params"] = {name: _tagged(value) for name, value in self.params.items()}
         body["timezone"] = str(self.zone)
         body["every"] = self.schedule.every if self.schedule and task.has_windows else None

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from samewise.core.errors import UsageError
+from samewise.spec.connections import ConnectionSpec
 from samewise.spec.fields import Model, Name, OptionValues, TableName, Text, text_of, wrong
 from samewise.spec.templates import is_template
 from samewise.spec.times import Duration
@@ -90,6 +91,8 @@ class EnvSpec(Model):
     quarantine: Text | None = None
     lease: Duration | None = None
     spark: SparkSpec | None = None
+    connections: Mapping[Name, ConnectionSpec] = Field(default_factory=dict, repr=False)
+    """Each takes the whole place of the project's own of that name."""
 
 
 class ProjectSpec(Model):
@@ -105,6 +108,7 @@ class ProjectSpec(Model):
     lease: Duration = timedelta(seconds=60)
     backfill: BackfillSpec = Field(default_factory=BackfillSpec)
     spark: SparkSpec = Field(default_factory=SparkSpec)
+    connections: Mapping[Name, ConnectionSpec] = Field(default_factory=dict, repr=False)
     envs: Mapping[Name, EnvSpec] = Field(default_factory=dict)
 
     def with_env(self, name: str | None) -> ProjectSpec:
@@ -121,11 +125,12 @@ class ProjectSpec(Model):
         overlay = self.envs[name]
         changes: dict[str, Any] = {
             field: getattr(overlay, field)
-            for field in overlay.model_fields_set - {"spark"}
+            for field in overlay.model_fields_set - {"spark", "connections"}
             if getattr(overlay, field) is not None or field in ("catalog", "staging")
         }
         if overlay.spark is not None:
             changes["spark"] = _overlaid(self.spark, overlay.spark)
+        changes["connections"] = {**self.connections, **overlay.connections}
         return self.model_copy(update=changes)
 
 

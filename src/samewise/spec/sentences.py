@@ -10,6 +10,7 @@ from typing import Annotated, Any, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 
 from samewise.spec.fields import ERROR_TYPE
+from samewise.spec.pipeline import TARGET_TYPES
 from samewise.spec.sources import SOURCE_TYPES
 from samewise.spec.words import closest, listed, shown, unknown
 from samewise.spec.yaml_text import KeyPath
@@ -48,11 +49,11 @@ def _complain(model: type[BaseModel], raw: Mapping[str, Any], line: Any) -> Iter
         case "extra_forbidden":
             yield _unknown_key(model, raw, path)
         case "union_tag_not_found":
-            yield Complaint((*path, "type"), f"is missing; there are {listed(SOURCE_TYPES)}")
+            yield Complaint((*path, "type"), f"is missing; there are {listed(_types(path))}")
         case "union_tag_invalid":
             tag = line["input"].get("type")
-            meant = closest(tag, SOURCE_TYPES) if isinstance(tag, str) else None
-            yield Complaint((*path, "type"), unknown("source", tag, SOURCE_TYPES), meant=meant)
+            meant = closest(tag, _types(path)) if isinstance(tag, str) else None
+            yield Complaint((*path, "type"), unknown(str(path[-1]), tag, _types(path)), meant=meant)
         case kind if line["input"] is None:
             yield Complaint(path, "is empty: give it a value, or take the key out")
         case "tuple_type" | "list_type":
@@ -63,10 +64,14 @@ def _complain(model: type[BaseModel], raw: Mapping[str, Any], line: Any) -> Iter
             yield Complaint(path, f"cannot be {shown(line['input'])}")
 
 
+def _types(path: KeyPath) -> Sequence[str]:
+    return TARGET_TYPES if path[-1] == "target" else SOURCE_TYPES
+
+
 def _path(location: Sequence[str | int]) -> KeyPath:
     """Where in the file: without the union's tag and the mark that pydantic puts on a mapping's key."""
     steps = [step for step in location if step != "[key]"]
-    if len(steps) > 3 and steps[0] == "tasks" and steps[2] == "source":
+    if len(steps) > 3 and steps[0] == "tasks" and steps[2] in ("source", "target"):
         del steps[3]
     return tuple(steps)
 

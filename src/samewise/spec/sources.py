@@ -25,7 +25,7 @@ from samewise.spec.fields import (
 from samewise.spec.times import Duration, Moment, ZoneName
 from samewise.spec.words import closest, shown
 
-SOURCE_TYPES = ("files", "delta")
+SOURCE_TYPES = ("files", "delta", "postgres")
 
 _TEXT_OPTIONS = (
     "encoding",

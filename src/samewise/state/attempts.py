@@ -13,7 +13,7 @@ from samewise.core.records import RunRecord
 from samewise.core.windows import Window
 from samewise.state.engine import now
 from samewise.state.leases import Lease, fenced, live_holder
-from samewise.state.store import Store
+from samewise.state.store import Store, rides_out
 from samewise.state.tables import attempts, leases, runs
 
 
@@ -47,6 +47,7 @@ class Attempt:
     staging_dropped: bool
 
 
+@rides_out
 def begin(store: Store, run: RunRecord, lease: Lease, attempt_id: str, staging: str | None) -> int:
     """Start a try and give its number: 1, 2, … Earlier ones that still say `running` become `lost`.
 
@@ -83,6 +84,7 @@ def begin(store: Store, run: RunRecord, lease: Lease, attempt_id: str, staging: 
     return number
 
 
+@rides_out
 def end(
     store: Store,
     run: RunRecord,
@@ -111,6 +113,7 @@ def end(
         )
 
 
+@rides_out
 def of_run(store: Store, run_id: str) -> list[Attempt]:
     """Every try at a run, the first one first."""
     query = select(attempts).where(attempts.c.run_id == run_id).order_by(attempts.c.number)
@@ -118,6 +121,7 @@ def of_run(store: Store, run_id: str) -> list[Attempt]:
         return [_attempt(row) for row in connection.execute(query).mappings()]
 
 
+@rides_out
 def leftovers(store: Store, pipeline: str, task: str, window: Window | None = None) -> list[Attempt]:
     """Tries whose staging is still there and that no live attempt owns, oldest first.
 
@@ -145,6 +149,7 @@ def leftovers(store: Store, pipeline: str, task: str, window: Window | None = No
     return [_attempt(row) for row in rows if not _is_live(row)]
 
 
+@rides_out
 def mark_dropped(store: Store, attempt_id: str) -> None:
     """Remember that a try's staging is gone. A second call changes nothing.
 

@@ -14,7 +14,7 @@ from sqlalchemy import RowMapping, select, update
 from samewise.core.windows import Window
 from samewise.state import leases
 from samewise.state.engine import insert_new, now
-from samewise.state.store import Store
+from samewise.state.store import Store, rides_out
 from samewise.state.tables import backfill_windows, backfills
 
 
@@ -102,6 +102,7 @@ def create(
     return found
 
 
+@rides_out
 def get(store: Store, backfill_id: str) -> Backfill | None:
     """One backfill with the windows that it is done with, or None."""
     with store.reading() as connection:
@@ -113,6 +114,7 @@ def get(store: Store, backfill_id: str) -> Backfill | None:
     return _backfill(row, done)
 
 
+@rides_out
 def recent(store: Store, pipeline: str | None = None, *, limit: int = 20) -> list[Backfill]:
     """The newest first."""
     query = select(backfills.c.backfill_id).order_by(backfills.c.created_at.desc()).limit(limit)
@@ -123,6 +125,7 @@ def recent(store: Store, pipeline: str | None = None, *, limit: int = 20) -> lis
     return [found for backfill_id in ids if (found := get(store, backfill_id)) is not None]
 
 
+@rides_out
 def mark(store: Store, backfill_id: str, windows: Sequence[tuple[Window, Outcome]]) -> None:
     """Write down that the backfill is done with these. One that is marked keeps its first mark."""
     with store.transaction() as connection:
@@ -133,6 +136,7 @@ def mark(store: Store, backfill_id: str, windows: Sequence[tuple[Window, Outcome
         connection.execute(update(backfills).where(backfills.c.backfill_id == backfill_id).values(updated_at=at))
 
 
+@rides_out
 def set_status(
     store: Store, backfill_id: str, status: BackfillStatus, *, error: Mapping[str, Any] | None = None
 ) -> None:
@@ -145,12 +149,14 @@ def set_status(
         )
 
 
+@rides_out
 def ask(store: Store, backfill_id: str, asked: str) -> None:
     """Leave a request for the process that runs it; it answers after its current commit."""
     with store.transaction() as connection:
         connection.execute(update(backfills).where(backfills.c.backfill_id == backfill_id).values(asked=asked))
 
 
+@rides_out
 def asked(store: Store, backfill_id: str) -> str | None:
     """What a person has asked for since, if anything."""
     with store.reading() as connection:
@@ -158,6 +164,7 @@ def asked(store: Store, backfill_id: str) -> str | None:
         return connection.execute(query).scalar()
 
 
+@rides_out
 def repin(store: Store, backfill_id: str, pins: Mapping[str, Any]) -> None:
     """Go on under another definition."""
     with store.transaction() as connection:
@@ -165,6 +172,7 @@ def repin(store: Store, backfill_id: str, pins: Mapping[str, Any]) -> None:
         connection.execute(update(backfills).where(backfills.c.backfill_id == backfill_id).values(**values))
 
 
+@rides_out
 def is_live(store: Store, backfill: Backfill) -> bool:
     """Whether a process is at work on it, as far as is known."""
     return leases.owner(store, backfill.lease_target, "backfill") is not None

@@ -19,13 +19,14 @@ from samewise.state import tasks as task_rows
 from samewise.state.contracts import Contract
 from samewise.state.engine import now
 from samewise.state.leases import Lease, fenced
-from samewise.state.store import Store
+from samewise.state.store import Store, rides_out
 from samewise.state.tables import runs
 
 Reach: TypeAlias = datetime | Callable[[AbstractSet[Window]], datetime | None]
 """Where the watermark should stand: outright, or from all windows that have landed, this one included."""
 
 
+@rides_out
 def checkpoint(
     store: Store,
     run: RunRecord,

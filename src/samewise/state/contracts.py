@@ -10,7 +10,7 @@ from samewise.core.schema import Schema
 from samewise.plan.drift import contract_id
 from samewise.state import tasks as task_rows
 from samewise.state.engine import now
-from samewise.state.store import Store
+from samewise.state.store import Store, rides_out
 from samewise.state.tables import contracts, tasks
 
 
@@ -21,6 +21,7 @@ class Contract(NamedTuple):
     schema: Schema
 
 
+@rides_out
 def current(store: Store, pipeline: str, task: str) -> Contract | None:
     """The contract that holds now; None before the first load."""
     query = (
@@ -33,6 +34,7 @@ def current(store: Store, pipeline: str, task: str) -> Contract | None:
     return None if row is None else Contract(row.contract_id, Schema.from_json(row.schema))
 
 
+@rides_out
 def is_stored(store: Store, pipeline: str, task: str, contract_id: str) -> bool:
     """Whether this is, or ever was, the task's contract."""
     query = select(contracts.c.number).where(

@@ -18,6 +18,8 @@ from samewise.state.network_fs import MOUNTINFO, network_file_system
 LOCK_WAIT_SECONDS = 15
 """How long a write waits for another one. Writes are short: longer means that someone is frozen."""
 
+_SECRET_OPTIONS = ("password", "sslpassword")
+
 WRITES = "samewise_writes"
 """The execution option of a connection whose transaction will write."""
 
@@ -44,7 +46,9 @@ def place_of(url: URL) -> str:
     """How the store is named to a user: the file, or the URL without its password."""
     if url.drivername == "sqlite":
         return str(url.database)
-    return url.render_as_string(hide_password=True)
+    # libpq takes a password among the options as well.
+    hidden = {name: "***" for name in _SECRET_OPTIONS if name in url.query}
+    return url.update_query_dict(hidden).render_as_string(hide_password=True)
 
 
 def sqlite_file(url: URL) -> Path | None:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select, update
 from samewise.core.records import RunRecord
 from samewise.state import tasks as task_rows
 from samewise.state.leases import Lease, fenced
-from samewise.state.store import Store
+from samewise.state.store import Store, rides_out
 from samewise.state.tables import runs, tasks
 
 
@@ -22,6 +22,7 @@ class Epoch(NamedTuple):
     """The first epoch of the definition and contract that hold now."""
 
 
+@rides_out
 def assign(store: Store, run: RunRecord, lease: Lease) -> RunRecord:
     """Give the run its epoch; a second call, by a later attempt too, gives the same one.
 
@@ -41,6 +42,7 @@ def assign(store: Store, run: RunRecord, lease: Lease) -> RunRecord:
     return replace(run, epoch=epoch, era=era)
 
 
+@rides_out
 def current(store: Store, pipeline: str, task: str) -> Epoch:
     """Where the task stands now; (0, 0) before its first load by key."""
     query = select(tasks.c.epoch, tasks.c.era).where(task_rows.of(pipeline, task))
@@ -49,6 +51,7 @@ def current(store: Store, pipeline: str, task: str) -> Epoch:
     return Epoch(0, 0) if row is None else Epoch(row.epoch, row.era)
 
 
+@rides_out
 def is_current(store: Store, pipeline: str, task: str, definition: str, contract: str | None) -> bool:
     """Whether a run under this definition and contract would belong to the task's era."""
     query = select(tasks.c.era_definition, tasks.c.era_contract).where(task_rows.of(pipeline, task), tasks.c.epoch > 0)

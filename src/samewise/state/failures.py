@@ -21,13 +21,25 @@ _SQLITE_DAMAGED = ("SQLITE_NOTADB", "SQLITE_CORRUPT")
 # SQLSTATE classes and codes: lost or refused connections, resources, shutdowns, serialization, lock timeouts.
 _POSTGRES_TRANSIENT = ("08", "53", "57", "40", "55P03", "25P03")
 _POSTGRES_FORBIDDEN = ("25006", "28", "3D", "3F", "42501")
+# Of these, those that a server gives which is going down, starting up or cutting a connection.
+_POSTGRES_AWAY = ("08", "57P", "25P03")
 # libpq gives no SQLSTATE for a connection that was never made, only a text.
 _POSTGRES_WRONG_SETTINGS = (
     "authentication failed",
     "does not exist",
     "no password supplied",
     "no pg_hba.conf entry",
+    "certificate",
+    "does not support SSL",
+    "definition of service",
+    "service file",
+    "invalid connection option",
+    "sslmode",
 )
+
+
+class StoreAway(Transient):
+    """The connection to the store was lost, or not made: it may be restarting. Waited for where a run is under way."""
 
 
 @contextmanager
@@ -81,15 +93,20 @@ def _from_postgres(error: DBAPIError, place: str) -> SamewiseError | None:
         return _forbidden(place, said)
     if code is None and any(text in said for text in _POSTGRES_WRONG_SETTINGS):
         return _forbidden(place, said)
+    is_away = error.connection_invalidated or (code is None and isinstance(error, OperationalError))
+    if is_away or (code is not None and code.startswith(_POSTGRES_AWAY)):
+        return StoreAway(_unreached(place, said), kept=_KEPT, next_step=_LATER)
     if code is not None and code.startswith(_POSTGRES_TRANSIENT):
-        return _transient(place, said)
-    if error.connection_invalidated or (code is None and isinstance(error, OperationalError)):
         return _transient(place, said)
     return None
 
 
 def _transient(place: str, said: str) -> Transient:
-    return Transient(f"the state store {place} could not be reached: {said}", kept=_KEPT, next_step=_LATER)
+    return Transient(_unreached(place, said), kept=_KEPT, next_step=_LATER)
+
+
+def _unreached(place: str, said: str) -> str:
+    return f"the state store {place} could not be reached: {said}"
 
 
 def _out_of_space(place: str) -> OutOfSpace:

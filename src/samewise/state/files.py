@@ -8,10 +8,11 @@ from sqlalchemy import Connection, bindparam, delete, select
 
 from samewise.plan.new_files import Loaded
 from samewise.state.engine import now
-from samewise.state.store import Store
+from samewise.state.store import Store, rides_out
 from samewise.state.tables import files
 
 
+@rides_out
 def loaded(store: Store, pipeline: str, task: str) -> dict[str, Loaded]:
     """Every file that the task has loaded, by its path."""
     query = select(files.c.path, files.c.size_bytes, files.c.version).where(

@@ -22,19 +22,23 @@ from samewise.state.contracts import Contract
 from samewise.state.engine import insert_new, now
 from samewise.state.leases import Lease, fenced_all
 from samewise.state.runs import from_row, to_row
-from samewise.state.store import Store
+from samewise.state.store import Store, rides_out
 from samewise.state.tables import attempts, runs
 
 
+@rides_out
 def insert(store: Store, members: Sequence[RunRecord], held: Sequence[Lease]) -> list[RunRecord]:
     """Write down the plan of a group; the records come back with the time of the store's clock.
 
-    Raises `Conflict` if another run has the generation of one of its windows.
+    A second call changes nothing. Raises `Conflict` if another run has the generation of one of its windows.
     """
     _require_all(members, held)
     with fenced_all(store, held) as connection:
         at = now(connection)
         planned = [replace(member, planned_at=at) for member in members]
+        known = connection.execute(select(runs).where(runs.c.group_id == _id(members))).mappings().all()
+        if known:  # Written before, by a call whose answer was lost.
+            return sorted((from_row(row) for row in known), key=lambda run: run.window)
         for member in planned:
             if not insert_new(connection, runs, to_row(member)):
                 raise Conflict(
@@ -46,6 +50,7 @@ def insert(store: Store, members: Sequence[RunRecord], held: Sequence[Lease]) ->
     return planned
 
 
+@rides_out
 def members(store: Store, group_id: str) -> list[RunRecord]:
     """The runs of a group, oldest window first."""
     query = select(runs).where(runs.c.group_id == group_id).order_by(runs.c.window_start)
@@ -53,6 +58,7 @@ def members(store: Store, group_id: str) -> list[RunRecord]:
         return [from_row(row) for row in connection.execute(query).mappings()]
 
 
+@rides_out
 def latest_generation(store: Store, pipeline: str, task: str, span: Window) -> int:
     """The highest generation that this store has given to a group of just this span; 0 for none."""
     query = select(func.max(runs.c.group_generation)).where(
@@ -62,6 +68,7 @@ def latest_generation(store: Store, pipeline: str, task: str, span: Window) -> i
         return connection.execute(query).scalar() or 0
 
 
+@rides_out
 def advance(
     store: Store, group: Sequence[RunRecord], point: Point, held: Sequence[Lease], *, contract: str | None = None
 ) -> list[RunRecord]:
@@ -79,6 +86,7 @@ def advance(
     return [replace(member, point=point, contract=contract or member.contract) for member in group]
 
 
+@rides_out
 def checkpoint(
     store: Store,
     group: Sequence[RunRecord],
@@ -116,6 +124,7 @@ def checkpoint(
         )
 
 
+@rides_out
 def close(
     store: Store,
     group: Sequence[RunRecord],

@@ -20,7 +20,7 @@ from samewise.core.records import RunRecord
 from samewise.core.windows import instant_text
 from samewise.state.engine import insert_new, now
 from samewise.state.holders import Holder, is_gone
-from samewise.state.store import Store
+from samewise.state.store import Store, rides_out
 from samewise.state.tables import leases
 
 Statement = TypeVar("Statement", Select[Any], Update)
@@ -49,11 +49,21 @@ def acquire(store: Store, target: str, window_key: str, holder: Holder, ttl_seco
     One that has expired, or whose process is known to be gone, is taken over. A second call is
     `Busy` too, also from the same process: two threads are two runners.
     """
+    return _acquire(store, target, window_key, holder, ttl_seconds, [])
+
+
+@rides_out
+def _acquire(
+    store: Store, target: str, window_key: str, holder: Holder, ttl_seconds: float, asked: list[Lease]
+) -> Lease:
+    """`asked` are the leases that were asked for when the connection broke: each may have been given."""
     with store.transaction() as connection:
-        return _take(connection, target, window_key, holder, ttl_seconds)
+        return _take(connection, target, window_key, holder, ttl_seconds, asked)
 
 
-def _take(connection: Connection, target: str, window_key: str, holder: Holder, ttl_seconds: float) -> Lease:
+def _take(
+    connection: Connection, target: str, window_key: str, holder: Holder, ttl_seconds: float, asked: list[Lease]
+) -> Lease:
     # There is always a row to lock, so that two first runners line up as well.
     insert_new(
         connection,
@@ -62,6 +72,11 @@ def _take(connection: Connection, target: str, window_key: str, holder: Holder, 
         ["target", "window_key"],
     )
     row = connection.execute(select(leases).where(_row(target, window_key)).with_for_update()).one()
+    for lease in asked:
+        # To the microsecond: another thread of this process has the same name.
+        same = (row.window_key, row.epoch, row.acquired_at) == (lease.window_key, lease.epoch, lease.acquired_at)
+        if same and row.holder == holder.to_json():
+            return lease
     at = now(connection)
     if row.holder is not None:
         other = Holder.from_json(row.holder)
@@ -76,6 +91,7 @@ def _take(connection: Connection, target: str, window_key: str, holder: Holder, 
         acquired_at=at,
         expires_at=at + timedelta(seconds=ttl_seconds),
     )
+    asked.append(lease)
     connection.execute(
         update(leases)
         .where(_row(target, window_key))
@@ -93,20 +109,31 @@ def acquire_all(
     store: Store, target: str, window_keys: Sequence[str], holder: Holder, ttl_seconds: float
 ) -> list[Lease]:
     """Take all of these windows, or none: raises `Busy` while another runner has one of them."""
-    keys = sorted(window_keys)  # In one order everywhere, so that two runners cannot wait for each other.
+    # In one order everywhere, so that two runners cannot wait for each other.
+    return _acquire_all(store, target, sorted(window_keys), holder, ttl_seconds, [])
+
+
+@rides_out
+def _acquire_all(
+    store: Store, target: str, keys: Sequence[str], holder: Holder, ttl_seconds: float, asked: list[Lease]
+) -> list[Lease]:
     with store.transaction() as connection:
-        return [_take(connection, target, key, holder, ttl_seconds) for key in keys]
+        return [_take(connection, target, key, holder, ttl_seconds, asked) for key in keys]
 
 
 def renew(store: Store, lease: Lease) -> Lease:
-    """Push the expiry out, counted from now. Raises `LeaseLost` if another runner took over."""
-    with store.transaction() as connection:
+    """Push the expiry out, counted from now. Raises `LeaseLost` if another runner took over.
+
+    Never waits for a server that is away: whoever renews must know in time that the lease has run out.
+    """
+    with store.transaction(patient=False) as connection:
         _hold(connection, lease)
         expires_at = now(connection) + timedelta(seconds=lease.ttl_seconds)
         connection.execute(update(leases).where(_row(lease.target, lease.window_key)).values(expires_at=expires_at))
     return replace(lease, expires_at=expires_at)
 
 
+@rides_out
 def release(store: Store, lease: Lease) -> None:
     """Give the window free. A second call, or one after a takeover, changes nothing."""
     with store.transaction() as connection:
@@ -120,13 +147,14 @@ def release(store: Store, lease: Lease) -> None:
 
 def renew_all(store: Store, held: Sequence[Lease]) -> list[Lease]:
     """The same for all of them at once. Raises `LeaseLost` if another runner took over one."""
-    with store.transaction() as connection:
+    with store.transaction(patient=False) as connection:
         hold_all(connection, held)
         expires_at = now(connection) + timedelta(seconds=held[0].ttl_seconds)
         connection.execute(_any_of(update(leases), held).values(expires_at=expires_at))
     return [replace(lease, expires_at=expires_at) for lease in held]
 
 
+@rides_out
 def release_all(store: Store, held: Sequence[Lease]) -> None:
     """Give the windows free, each unless it was taken over. A second call changes nothing."""
     with store.transaction() as connection:
@@ -156,6 +184,7 @@ def hold_all(connection: Connection, held: Sequence[Lease]) -> None:
             raise _lost(lease, None if row is None or row.holder is None else Holder.from_json(row.holder))
 
 
+@rides_out
 def owner(store: Store, target: str, window_key: str) -> Holder | None:
     """The process that has the window now, as far as is known; None if it is free or its holder is gone."""
     with store.reading() as connection:

@@ -11,10 +11,11 @@ from samewise.core.measures import Measures
 from samewise.core.records import Receipt, RunRecord
 from samewise.core.windows import Window
 from samewise.state.engine import insert_new
-from samewise.state.store import Store
+from samewise.state.store import Store, rides_out
 from samewise.state.tables import Instant, receipts, runs
 
 
+@rides_out
 def latest(store: Store, pipeline: str, task: str, window: Window) -> Receipt | None:
     """The receipt of the window's newest generation that landed, or None."""
     query = (
@@ -32,6 +33,7 @@ def latest(store: Store, pipeline: str, task: str, window: Window) -> Receipt | 
     return None if row is None else _receipt(row)
 
 
+@rides_out
 def latest_all(store: Store, pipeline: str, task: str) -> dict[str, Receipt]:
     """The newest receipt of every window, by the window's key, in one query."""
     of_task = and_(receipts.c.pipeline == pipeline, receipts.c.task == task)
@@ -57,6 +59,7 @@ def latest_all(store: Store, pipeline: str, task: str) -> dict[str, Receipt]:
         return {row["window_key"]: _receipt(row) for row in connection.execute(query).mappings()}
 
 
+@rides_out
 def done_windows(store: Store, pipeline: str, task: str, target: str) -> set[Window]:
     """The windows that have landed in `target`. What landed in another one does not count for this one."""
     with store.reading() as connection:
@@ -73,6 +76,7 @@ def windows_done(connection: Connection, pipeline: str, task: str, target: str) 
     return {Window(start, end) for start, end in connection.execute(query)}
 
 
+@rides_out
 def overlapping(store: Store, pipeline: str, task: str, target: str, window: Window) -> Window | None:
     """A window, not this one, that has landed in `target` and shares an instant with it: one of another grid."""
     query = (
@@ -93,6 +97,7 @@ def overlapping(store: Store, pipeline: str, task: str, target: str, window: Win
     return None if row is None else Window(row[0], row[1])
 
 
+@rides_out
 def earlier(store: Store, run: RunRecord, *, limit: int) -> list[Receipt]:
     """What the windows before this run's hold in its target, newest window first, each by its newest generation.
 
@@ -121,6 +126,7 @@ def earlier(store: Store, run: RunRecord, *, limit: int) -> list[Receipt]:
         return [_receipt(row) for row in connection.execute(query.limit(limit)).mappings()]
 
 
+@rides_out
 def last_changed(store: Store, pipeline: str, task: str, target: str) -> dict[Window, datetime]:
     """When each window of `target` last got other rows."""
     query = (
@@ -132,6 +138,7 @@ def last_changed(store: Store, pipeline: str, task: str, target: str) -> dict[Wi
         return {Window(start, end): at for start, end, at in connection.execute(query)}
 
 
+@rides_out
 def last_planned(store: Store, pipeline: str, task: str, target: str) -> dict[Window, datetime]:
     """When the newest run of each window that landed in `target` was planned: what came later, it has not read."""
     query = (

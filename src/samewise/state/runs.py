@@ -14,10 +14,11 @@ from samewise.core.records import Pins, Point, RunRecord, RunStatus
 from samewise.core.windows import Window
 from samewise.state.engine import insert_new, now
 from samewise.state.leases import Lease, fenced
-from samewise.state.store import Store
+from samewise.state.store import Store, rides_out
 from samewise.state.tables import attempts, runs
 
 
+@rides_out
 def insert_run(store: Store, record: RunRecord, lease: Lease) -> RunRecord:
     """Write down a plan; the record comes back with the time of the store's clock.
 
@@ -38,6 +39,7 @@ def insert_run(store: Store, record: RunRecord, lease: Lease) -> RunRecord:
         return from_row(row)
 
 
+@rides_out
 def get(store: Store, run_id: str) -> RunRecord | None:
     """One run, or None."""
     with store.reading() as connection:
@@ -45,6 +47,7 @@ def get(store: Store, run_id: str) -> RunRecord | None:
     return None if row is None else from_row(row)
 
 
+@rides_out
 def open_run(store: Store, pipeline: str, task: str, window: Window) -> RunRecord | None:
     """The newest run of this window that is not over, or None."""
     query = (
@@ -58,6 +61,7 @@ def open_run(store: Store, pipeline: str, task: str, window: Window) -> RunRecor
     return None if row is None else from_row(row)
 
 
+@rides_out
 def open_windows(store: Store, pipeline: str, task: str) -> set[Window]:
     """Windows with a run that is not over."""
     query = select(runs.c.window_key).where(
@@ -67,6 +71,7 @@ def open_windows(store: Store, pipeline: str, task: str) -> set[Window]:
         return {Window.from_key(key) for key in connection.execute(query).scalars()}
 
 
+@rides_out
 def latest_generation(store: Store, pipeline: str, task: str, window: Window) -> int:
     """The highest generation that this store has seen for the window; 0 for none."""
     query = select(func.max(runs.c.generation)).where(_of_window(pipeline, task, window))
@@ -74,6 +79,7 @@ def latest_generation(store: Store, pipeline: str, task: str, window: Window) ->
         return connection.execute(query).scalar() or 0
 
 
+@rides_out
 def newest(store: Store, pipeline: str, task: str, windows: Sequence[Window]) -> dict[Window, RunRecord]:
     """The run with the highest generation of each of some windows that have one, in one query."""
     span = Window(min(w.start for w in windows), max(w.end for w in windows))
@@ -93,6 +99,7 @@ def newest(store: Store, pipeline: str, task: str, windows: Sequence[Window]) ->
     return {run.window: run for run in found if run.window in wanted}
 
 
+@rides_out
 def advance(store: Store, run: RunRecord, point: Point, lease: Lease, *, contract: str | None = None) -> RunRecord:
     """Write down how far the run has got, with what was learnt there. A second call changes nothing."""
     learnt = {} if contract is None else {"contract": contract}
@@ -107,6 +114,7 @@ def advance(store: Store, run: RunRecord, point: Point, lease: Lease, *, contrac
     return replace(run, point=point, contract=contract or run.contract)
 
 
+@rides_out
 def close(
     store: Store,
     run: RunRecord,
@@ -139,6 +147,7 @@ def close(
     return closed
 
 
+@rides_out
 def history(store: Store, pipeline: str, task: str | None = None, *, limit: int = 50) -> list[RunRecord]:
     """The newest runs first."""
     query = select(runs).where(runs.c.pipeline == pipeline)

@@ -2,17 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import logging
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from functools import wraps
 from types import TracebackType
+from typing import Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, Engine
 
 from samewise.core.errors import ConfigError
 from samewise.state import engine as engines
 from samewise.state import migrate
-from samewise.state.failures import translated
+from samewise.state.failures import StoreAway, translated
+
+RIDE_OUT_SECONDS = 60.0
+"""How long a run that is under way waits for a server that restarts, or for its standby to take over."""
+_PAUSE_SECONDS = 0.25
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def rides_out(function: Callable[Concatenate[Store, P], R]) -> Callable[Concatenate[Store, P], R]:
+    """For a read, or a write that can be repeated: one whose connection is lost half-way is made again."""
+
+    @wraps(function)
+    def patient(store: Store, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        give_up_at = time.monotonic() + RIDE_OUT_SECONDS
+        while True:
+            try:
+                return function(store, *args, **kwargs)
+            except StoreAway:
+                if store.gave_up or time.monotonic() >= give_up_at:
+                    raise
+                time.sleep(_PAUSE_SECONDS)
+
+    return patient
 
 
 class Store:
@@ -24,6 +52,8 @@ class Store:
         """The store's name to a user; no password in it."""
         self.store_id = store_id
         """Random, made with the store: the identity that targets remember."""
+        self.gave_up = False
+        """True once the server was waited for in vain, until it answers again: nobody waits a second time."""
 
     @classmethod
     def open(cls, url: str, *, create: bool = True) -> Store:
@@ -67,31 +97,61 @@ class Store:
         finally:
             engine.dispose()
 
+    @rides_out
     def now(self) -> datetime:
         """The store's own clock, in UTC."""
         with self.reading() as connection:
             return engines.now(connection)
 
     @contextmanager
-    def transaction(self) -> Iterator[Connection]:
+    def transaction(self, *, patient: bool = True) -> Iterator[Connection]:
         """A transaction that writes: all of it or, if anything raises inside, nothing.
 
-        Raises `Transient` for a lost connection, `OutOfSpace` for a full disk. After a connection
-        that was lost during the commit itself the write may be there; every write of this package
-        can be repeated.
+        A server that is away when it begins is waited for, unless told otherwise. Raises `StoreAway` for a
+        connection that is lost inside, `OutOfSpace` for a full disk. After one that was lost during the commit
+        itself the write may be there; every write of this package can be repeated.
         """
-        with (
-            translated(self.place),
-            self._engine.connect().execution_options(**{engines.WRITES: True}) as connection,
-            connection.begin(),
-        ):
+        with translated(self.place), self._connected(patient, begins=True) as connection:
             yield connection
+            # Whatever raises before this line ends with the connection's close, which rolls back.
+            connection.commit()
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A transaction that only reads; it never waits for a writer on SQLite."""
-        with translated(self.place), self._engine.connect() as connection:
+        with translated(self.place), self._connected(True, begins=False) as connection:
             yield connection
+
+    def _connected(self, patient: bool, *, begins: bool) -> Connection:
+        give_up_at = time.monotonic() + RIDE_OUT_SECONDS
+        waited = False
+        while True:
+            try:
+                with translated(self.place):
+                    connection = self._connect(begins)
+            except StoreAway as error:
+                if not patient or self.gave_up or time.monotonic() >= give_up_at:
+                    self.gave_up = self.gave_up or patient
+                    raise
+                if not waited:
+                    logging.getLogger("samewise").warning("waiting for the state store: %s", error.message)
+                waited = True
+                time.sleep(_PAUSE_SECONDS)
+            else:
+                self.gave_up = False
+                return connection
+
+    def _connect(self, begins: bool) -> Connection:
+        connection = self._engine.connect()
+        if not begins:
+            return connection
+        try:
+            connection = connection.execution_options(**{engines.WRITES: True})
+            connection.begin()
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     def close(self) -> None:
         """Close every connection. A second call does nothing."""

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select, update
 from samewise.core.windows import parse_instant
 from samewise.state import tasks as task_rows
 from samewise.state.engine import now
-from samewise.state.store import Store
+from samewise.state.store import Store, rides_out
 from samewise.state.tables import fixed_text, tasks, watermark_moves
 
 
@@ -24,6 +24,7 @@ class Move:
     reason: str
 
 
+@rides_out
 def current(store: Store, pipeline: str, task: str) -> datetime | None:
     """Where the watermark stands; None before its first move."""
     query = select(tasks.c.watermark).where(task_rows.of(pipeline, task))
@@ -32,6 +33,7 @@ def current(store: Store, pipeline: str, task: str) -> datetime | None:
     return None if text is None else parse_instant(text)
 
 
+@rides_out
 def moves(store: Store, pipeline: str, task: str, *, limit: int = 50) -> list[Move]:
     """How it came there, the newest step first."""
     query = (

@@ -25,6 +25,8 @@ class Kind(StrEnum):
     OUT_OF_SPACE = "out_of_space"
     REFUSED = "refused"
     """The target's own rules refuse the rows."""
+    SETTINGS = "settings"
+    """A login, a privilege or a name is wrong: a person must act."""
     TRANSFORM = "transform"
     """The user's SQL or Python is at fault."""
     UNKNOWN = "unknown"
@@ -105,6 +107,44 @@ _CLASSES: dict[str, Kind] = {
     "pyspark.errors.exceptions.connect.ParseException": Kind.TRANSFORM,
 }
 
+# PostgreSQL, by SQLSTATE; a class of two letters stands for all of it.
+_SQLSTATES: dict[str, Kind] = {
+    "08": Kind.TRANSIENT,
+    "22": Kind.REFUSED,
+    "23": Kind.REFUSED,
+    "25006": Kind.TRANSIENT,  # read-only: a standby, until it is promoted
+    "28": Kind.SETTINGS,
+    "2B": Kind.REFUSED,  # something depends on what would be dropped
+    "3D": Kind.SETTINGS,
+    "3F": Kind.SETTINGS,
+    "40": Kind.CONFLICT,
+    "42501": Kind.SETTINGS,
+    "44": Kind.REFUSED,
+    "53": Kind.TRANSIENT,
+    "53100": Kind.OUT_OF_SPACE,
+    "54": Kind.REFUSED,
+    "55006": Kind.TRANSIENT,
+    "55P03": Kind.TRANSIENT,  # lock_timeout
+    "57": Kind.TRANSIENT,
+    "57014": Kind.TRANSIENT,  # statement_timeout, or a cancelled query
+    "58": Kind.TRANSIENT,
+}
+# What libpq says when no connection came about: it has no SQLSTATE for that.
+_LOGIN_PHRASES = (
+    "password authentication failed",
+    "no password supplied",
+    "no pg_hba.conf entry",
+    "is not permitted to log in",
+    "does not exist",
+    "definition of service",
+    "invalid connection option",
+    "invalid sslmode value",
+    "root certificate file",
+    "certificate verify failed",
+    "server does not support SSL",
+    "could not translate host name",
+)
+
 # Spark reports these only in the words of a job's failure, under the class SparkException.
 _PHRASES: dict[str, Kind] = {
     "ExecutorLostFailure": Kind.TRANSIENT,
@@ -124,6 +164,7 @@ _ORDER = (
     Kind.OUT_OF_SPACE,
     Kind.CONFLICT,
     Kind.REFUSED,
+    Kind.SETTINGS,
     Kind.LOST_ENGINE,
     Kind.TRANSFORM,
     Kind.TRANSIENT,
@@ -149,6 +190,7 @@ def read_failure(error: BaseException) -> Failure:
         for name in _class_names(link, text):
             kinds.add(_CLASSES.get(name, Kind.UNKNOWN))
         kinds |= {kind for phrase, kind in _PHRASES.items() if phrase in text}
+        kinds.add(_of_postgres(link, text))
         if isinstance(link, OSError) and link.errno in _ERRNOS:
             kinds.add(Kind.OUT_OF_SPACE)
     for condition in conditions:
@@ -165,6 +207,23 @@ def summarise(error: BaseException) -> str:
         text = java[1]
     text = text.partition("\n")[0].partition(" SQLSTATE")[0].strip() or type(error).__name__
     return re.sub(r"^((\w+\.)+)(\w+(?:Exception|Error)): ", r"\3: ", text)[:300]
+
+
+def of_sqlstate(state: str) -> Kind:
+    """What PostgreSQL's own code for a failure means."""
+    return _SQLSTATES.get(state) or _SQLSTATES.get(state[:2]) or Kind.UNKNOWN
+
+
+def _of_postgres(error: BaseException, text: str) -> Kind:
+    """For an error of psycopg; `UNKNOWN` for any other."""
+    if not any(kind.__module__.startswith("psycopg") for kind in type(error).__mro__):
+        return Kind.UNKNOWN
+    state = getattr(error, "sqlstate", None)
+    if isinstance(state, str):
+        return of_sqlstate(state)
+    if type(error).__name__ in ("OperationalError", "ConnectionTimeout"):
+        return Kind.SETTINGS if any(phrase in text for phrase in _LOGIN_PHRASES) else Kind.TRANSIENT
+    return Kind.UNKNOWN
 
 
 def _telling_line(error: BaseException, kind: Kind) -> str | None:

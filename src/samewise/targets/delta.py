@@ -14,7 +14,7 @@ from samewise.core.errors import ConfigError, Conflict, MayHaveLanded, OutOfSpac
 from samewise.core.keyed import DELETED_AT, EPOCH, Batch, Keyed
 from samewise.core.measures import Measures, measure_expressions, read_measures
 from samewise.core.ownership import check_owner
-from samewise.core.ports import AT, Head, Lineage, Spark, Write
+from samewise.core.ports import AT, Head, Lineage, Published, Spark, Write
 from samewise.core.records import Answer, Landed, Owner, RunRecord, Stamp, TargetCommit
 from samewise.core.schema import Schema
 from samewise.core.sql import Span, Spans, literal, quote
@@ -39,6 +39,7 @@ _SERIALIZABLE = "Serializable"
 _APP_ID = "spark.databricks.delta.write.txnAppId"
 _APP_VERSION = "spark.databricks.delta.write.txnVersion"
 _METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+_COPY_OF_SOURCE = "spark.databricks.delta.merge.materializeSource"
 _LOG_SECONDS = 1.0
 """How old a reading of the log may be where it only saves work; a commit's answer is always read anew."""
 
@@ -60,6 +61,10 @@ class DeltaTarget:
         if self._table is not None:
             return "delta:" + ".".join(self._table)
         return f"delta:{self._location}"
+
+    @property
+    def works_alone(self) -> bool:
+        return False
 
     @property
     def reference(self) -> str:
@@ -116,11 +121,14 @@ class DeltaTarget:
         mine = token == run.token and commits is None
         return Landed(Answer.MINE if mine else Answer.SUPERSEDED)
 
-    def prepare(self, schema: Schema, owner: Owner, partition_by: Sequence[str], *, keyed: bool = False) -> None:
+    def fitted(self, result: Schema) -> Schema:
+        return result
+
+    def prepare(self, schema: Schema, owner: Owner, partition_by: Sequence[str], *, keyed: Keyed | None = None) -> None:
         head = self._fresh_head()
         if head is None:
             self._check_place()
-            self._create(schema, owner, partition_by, keyed=keyed)
+            self._create(schema, owner, partition_by, keyed=keyed is not None)
             head = self._fresh_head()
         if head is None:
             self._create_over(schema, partition_by)
@@ -131,7 +139,7 @@ class DeltaTarget:
             head = self._fresh_head()
             assert head is not None
         check_owner(head.owner, owner, self.key)
-        if keyed:
+        if keyed is not None:
             self._prepare_for_keys(schema, head.schema)
 
     def adopt(self, owner: Owner) -> None:
@@ -139,13 +147,13 @@ class DeltaTarget:
         if head is not None and head.owner != owner:
             self._set_owner(owner, adopted=True)
 
-    def publish(self, rows: DataFrame, write: Write, stamp: Stamp) -> None:
+    def publish(self, rows: DataFrame, write: Write, stamp: Stamp) -> Published:
         if write.keep:
             self._append_nothing(stamp)
-            return
+            return Published()
         if write.keyed is not None:
             self._merge(rows, write.keyed, write.batch or Batch({}), stamp)
-            return
+            return Published()
         writer = rows.write.format("delta").mode("overwrite")
         if write.span is None:
             writer = writer.option("overwriteSchema", "true")
@@ -155,10 +163,14 @@ class DeltaTarget:
             writer = writer.option("replaceWhere", write.span.sql).option("mergeSchema", "true")
         with self._committing():
             writer.options(**_token(stamp)).save(self._path())
+        return Published()
 
     def burn(self, stamp: Stamp) -> None:
         if self._fresh_head() is not None:
             self._append_nothing(stamp)
+
+    def tidy(self) -> None:
+        """Nothing: a commit that was cut off leaves files that VACUUM knows."""
 
     def compare(self, rows: DataFrame, keyed: Keyed, batch: Batch) -> DataFrame:
         table = None if self._fresh_head() is None else self._spark().read.format("delta").load(self._path())
@@ -313,9 +325,16 @@ class DeltaTarget:
         rows.createOrReplaceGlobalTempView(view)
         try:
             statement = merge_statement(self.reference, f"global_temp.{quote(view)}", schema_of(rows), keyed, batch)
+            # Delta would copy the rows first, in case that a second look shows others: these lie in files of
+            # this attempt, which nobody changes.
             self._execute(
                 statement,
-                {_APP_ID: stamp.app_id, _APP_VERSION: str(stamp.generation), _METADATA: stamp.text},
+                {
+                    _APP_ID: stamp.app_id,
+                    _APP_VERSION: str(stamp.generation),
+                    _METADATA: stamp.text,
+                    _COPY_OF_SOURCE: "none",
+                },
             )
         finally:
             rows.sparkSession.catalog.dropGlobalTempView(view)

@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from samewise.core.errors import Problem, SpecError
+from samewise.core.pg_sql import parameters as query_parameters
 from samewise.plan.impure import Impurity
 from samewise.spec.load import Loaded
 from samewise.spec.pipeline import RESERVED_PARAMS, PipelineSpec, TaskSpec
+from samewise.spec.postgres_source import PostgresSource
 from samewise.spec.sources import FilesSource
 from samewise.spec.words import listed
-from samewise.wiring.parts import build_grid, since_start
+from samewise.wiring.parts import build_grid
+from samewise.wiring.sources import since_start
 
 if TYPE_CHECKING:
     from samewise.plan.sql_text import Finding
@@ -35,6 +38,7 @@ def _problems(loaded: Loaded, pipeline: PipelineSpec) -> Iterator[Problem]:
     for task in pipeline.tasks:
         yield from _order_problems(loaded, pipeline, task, windowed)
         yield from _start_problems(loaded, pipeline, task)
+        yield from _query_problems(loaded, pipeline, task)
         yield from _sql_problems(loaded, pipeline, task)
         yield from _condition_problems(loaded, pipeline, task)
 
@@ -66,6 +70,19 @@ def _ancestors(pipeline: PipelineSpec, task: TaskSpec) -> Iterator[str]:
     for name in task.depends_on:
         yield name
         yield from _ancestors(pipeline, pipeline.task(name))
+
+
+def _query_problems(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec) -> Iterator[Problem]:
+    """Parameters of a PostgreSQL query that nobody fills in."""
+    if not isinstance(task.source, PostgresSource):
+        return
+    known = {*RESERVED_PARAMS, *pipeline.params} - {"run_ts"}
+    if not task.has_windows:
+        known -= set(RESERVED_PARAMS)
+    for key, text in (("query", task.source.query), ("fingerprint", task.source.fingerprint)):
+        for name in sorted(query_parameters(text or "") - known):
+            message = f"source.{key}: unknown parameter :{name}; there are {listed(sorted(known))}"
+            yield _at(loaded, loaded.files[pipeline.name], f":{name}", message)
 
 
 def _sql_problems(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec) -> Iterator[Problem]:

@@ -3,40 +3,29 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
-from samewise.core.errors import ConfigError
 from samewise.core.ids import stable_hash
 from samewise.core.keyed import Keyed
 from samewise.core.ports import Source, Spark, Target
 from samewise.core.records import Owner
-from samewise.core.schema import Schema
-from samewise.core.sql import Span
-from samewise.core.windows import Window
 from samewise.plan.change import Change
 from samewise.plan.grid import Grid
-from samewise.plan.local_time import find_zone, parse_bound
-from samewise.plan.since import SinceColumn
-from samewise.plan.spans import window_span
 from samewise.plan.verdict import Policy
-from samewise.run import incremental
 from samewise.run.dedup import Dedup
 from samewise.run.job import Job, Retries
 from samewise.run.keys import HashKey
 from samewise.run.schedule import Graph
 from samewise.run.transform import PassThrough, PythonTransform, SqlTransform, Transform
 from samewise.run.verify import Rules
-from samewise.sources.delta import DeltaSource
-from samewise.sources.files import FilesSource
 from samewise.spec import sources as source_specs
 from samewise.spec.load import Loaded
 from samewise.spec.pipeline import PipelineSpec, TaskSpec, WriteSpec
+from samewise.spec.pipeline import PostgresTarget as PostgresTargetSpec
 from samewise.spec.transforms import transform_files
 from samewise.targets.delta import DeltaTarget
+from samewise.wiring.sources import build_incremental, build_source, build_table
 
 SEMANTICS = 1
 """Raised when the same definition would give other rows than it gave before: every window is then due again."""
@@ -65,8 +54,8 @@ def definition_hash(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec) -> s
 
 
 def _job(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark, store_id: str, place: str) -> Job:
-    source, declared = _source(loaded, pipeline, task, spark)
-    inputs: dict[str, Source] = {name: _table(loaded, pipeline, ref, spark, None) for name, ref in task.inputs.items()}
+    source, declared = build_source(loaded, pipeline, task, spark)
+    inputs: dict[str, Source] = {name: build_table(loaded, pipeline, ref, spark) for name, ref in task.inputs.items()}
     retries, write = pipeline.retries, task.write
     return Job(
         pipeline=pipeline.name,
@@ -96,7 +85,7 @@ def _job(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark, s
         set_aside_without=write.keys if write.is_keyed and write.null_keys == "quarantine" else (),
         drift=_policy(task.source.drift),
         has_manifest=isinstance(task.source, source_specs.FilesSource) and task.source.manifest is not None,
-        incremental=_incremental(loaded, pipeline, task, source),
+        incremental=build_incremental(loaded, pipeline, task, source),
         lookback=0 if pipeline.schedule is None else pipeline.schedule.lookback,
         retries=Retries(retries.attempts, retries.backoff.total_seconds(), retries.max_backoff.total_seconds()),
         lease_seconds=loaded.project.lease.total_seconds(),
@@ -104,100 +93,13 @@ def _job(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark, s
     )
 
 
-def _source(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark) -> tuple[Source, Schema | None]:
-    spec = task.source
-    if isinstance(spec, source_specs.DeltaSource):
-        return _table(loaded, pipeline, spec, spark, spec.window_column, spec.drift.rename, spec.incremental), None
-
-    def path_of(text: str, *, is_glob: bool) -> Callable[[Window], str]:
-        return lambda window: loaded.path(text, pipeline, window, is_glob=is_glob)
-
-    files = FilesSource(
-        path_of(spec.path, is_glob=True),
-        spec.format,
-        spark,
-        declared=spec.columns,
-        header=spec.header,
-        delimiter=spec.delimiter,
-        options=spec.options,
-        on_malformed=spec.on_malformed,
-        manifest=None if spec.manifest is None else path_of(spec.manifest, is_glob=False),
-        renames=spec.drift.rename,
-    )
-    return files, spec.columns
-
-
-def _table(
-    loaded: Loaded,
-    pipeline: PipelineSpec,
-    ref: source_specs.TableRef,
-    spark: Spark,
-    window_column: str | None,
-    renames: Mapping[str, str] | None = None,
-    since_spec: source_specs.Since | None = None,
-) -> DeltaSource:
-    location = loaded.location(ref, pipeline)
-    new_names = {old.lower(): new for old, new in (renames or {}).items()}
-
-    def since(schema: Schema) -> SinceColumn:
-        assert since_spec is not None
-        name = since_spec.column
-        if schema.get(name) is None:
-            name = new_names.get(name.lower(), name)
-        try:
-            return SinceColumn.of(schema, name, _since_zone(pipeline, since_spec))
-        except ValueError as error:
-            raise ConfigError(
-                f"source.incremental.column: {error}",
-                kept="nothing was read",
-                next_step="name the column that says when a row of the table was changed",
-            ) from error
-
-    def span(schema: Schema, window: Window) -> Span | None:
-        if window_column is None or window.is_full:
-            return None
-        column = schema.get(window_column) or schema.get(new_names.get(window_column.lower(), ""))
-        if column is None:
-            raise ConfigError(
-                f"source.window_column: {location.key} has no column {window_column}",
-                next_step=f"name one of {', '.join(schema.names)}",
-            )
-        try:
-            return window_span(column.name, column.type, window, pipeline.zone)
-        except ValueError as error:
-            raise ConfigError(f"source.window_column: {error}") from error
-
-    return DeltaSource(location.path, location.table, spark, span=span, since=since)
-
-
-def _incremental(
-    loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, source: Source
-) -> incremental.Since | incremental.NewFiles | None:
-    spec = task.source.incremental
-    if isinstance(spec, source_specs.NewFiles):
-        assert isinstance(source, FilesSource)
-        return incremental.NewFiles(source, spec.on_changed, str(loaded.root))
-    if spec is None:
-        return None
-    assert isinstance(source, DeltaSource)
-    start = since_start(pipeline, task)
-    zone = _since_zone(pipeline, spec)
-    return incremental.Since(source, spec.overlap or timedelta(), spec.lag or timedelta(), start, zone)
-
-
-def since_start(pipeline: PipelineSpec, task: TaskSpec) -> datetime | None:
-    """Where the first run of an incremental task begins. Raises ValueError for a local time that is not clear."""
-    spec = task.source.incremental
-    if not isinstance(spec, source_specs.Since) or spec.start is None:
-        return None
-    return parse_bound(spec.start, _since_zone(pipeline, spec))
-
-
-def _since_zone(pipeline: PipelineSpec, spec: source_specs.Since) -> ZoneInfo:
-    return pipeline.zone if spec.timezone is None else find_zone(spec.timezone)
-
-
 def _target(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark) -> Target:
+    if isinstance(task.target, PostgresTargetSpec):
+        from samewise.targets.postgres import PostgresTarget
+
+        connection = loaded.connection(task.target.connection)
+        schema, table = task.target.names(connection.schema)
+        return PostgresTarget(connection, schema, table, spark, swap=task.write.refresh == "swap")
     location = loaded.location(task.target, pipeline)
     return DeltaTarget(location.path, location.table, spark)
 

@@ -1,0 +1,160 @@
+"""From a spec to the sources that do the reading."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import cast
+from zoneinfo import ZoneInfo
+
+from samewise.core.errors import ConfigError
+from samewise.core.ports import SinceSource, Source, Spark
+from samewise.core.schema import Schema
+from samewise.core.sql import Span
+from samewise.core.windows import Window
+from samewise.plan.local_time import find_zone, parse_bound
+from samewise.plan.since import SinceColumn
+from samewise.plan.spans import window_span
+from samewise.run import incremental
+from samewise.sources.delta import DeltaSource
+from samewise.sources.files import FilesSource
+from samewise.spec import sources as source_specs
+from samewise.spec.fields import Scalar
+from samewise.spec.load import Loaded
+from samewise.spec.pipeline import PipelineSpec, TaskSpec
+from samewise.spec.postgres_source import PostgresSource as PostgresSpec
+
+
+def build_source(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark) -> tuple[Source, Schema | None]:
+    """The task's source, and its schema where the spec declares it."""
+    spec = task.source
+    if isinstance(spec, PostgresSpec):
+        return _postgres(loaded, pipeline, spec, spark), None
+    if isinstance(spec, source_specs.DeltaSource):
+        columns = _Columns(pipeline, spec.window_column, spec.drift.rename, spec.incremental)
+        return build_table(loaded, pipeline, spec, spark, columns), None
+
+    def path_of(text: str, *, is_glob: bool) -> Callable[[Window], str]:
+        return lambda window: loaded.path(text, pipeline, window, is_glob=is_glob)
+
+    files = FilesSource(
+        path_of(spec.path, is_glob=True),
+        spec.format,
+        spark,
+        declared=spec.columns,
+        header=spec.header,
+        delimiter=spec.delimiter,
+        options=spec.options,
+        on_malformed=spec.on_malformed,
+        manifest=None if spec.manifest is None else path_of(spec.manifest, is_glob=False),
+        renames=spec.drift.rename,
+    )
+    return files, spec.columns
+
+
+def build_table(
+    loaded: Loaded, pipeline: PipelineSpec, ref: source_specs.TableRef, spark: Spark, columns: _Columns | None = None
+) -> DeltaSource:
+    """A Delta table as a source or an input."""
+    location = loaded.location(ref, pipeline)
+    named = columns or _Columns(pipeline, None, {}, None)
+    return DeltaSource(location.path, location.table, spark, span=named.span, since=named.since)
+
+
+def _postgres(loaded: Loaded, pipeline: PipelineSpec, spec: PostgresSpec, spark: Spark) -> Source:
+    from samewise.sources.postgres import Asked, PostgresSource, Split, Ways
+
+    connection = loaded.connection(spec.connection)
+    ref = spec.ref
+    table = None if ref is None else ref.names(connection.schema)
+    columns = _Columns(pipeline, spec.window_column, spec.drift.rename, spec.incremental)
+    ways = Ways(
+        span=columns.span,
+        since=columns.since,
+        has_lag=spec.incremental is not None and spec.incremental.lag is not None,
+        fingerprint=spec.fingerprint,
+        split=Split(spec.readers, spec.partition_by),
+        values=lambda window: _values(pipeline, window),
+    )
+    return PostgresSource(connection, Asked(connection.schema, table, spec.query), spark, ways)
+
+
+def _values(pipeline: PipelineSpec, window: Window) -> dict[str, Scalar | datetime]:
+    """What `:name` means in a query, by the names that a transform has, too."""
+    values: dict[str, Scalar | datetime] = dict(pipeline.params)
+    if not window.is_full:
+        for name, instant in (("window_start", window.start), ("window_end", window.end)):
+            local = instant.astimezone(pipeline.zone).replace(tzinfo=None)
+            values |= {name: instant, f"{name}_date": local.date(), f"{name}_local": local}
+    return values
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """The columns of a table that say which rows a window, or a run since the watermark, reads."""
+
+    pipeline: PipelineSpec
+    window_column: str | None
+    renames: Mapping[str, str]
+    since_spec: source_specs.Since | None
+
+    def since(self, schema: Schema) -> SinceColumn:
+        assert self.since_spec is not None
+        name = self.since_spec.column
+        if schema.get(name) is None:
+            name = self._new_name(name) or name
+        try:
+            return SinceColumn.of(schema, name, _since_zone(self.pipeline, self.since_spec))
+        except ValueError as error:
+            raise ConfigError(
+                f"source.incremental.column: {error}",
+                kept="nothing was read",
+                next_step="name the column that says when a row of the table was changed",
+            ) from error
+
+    def span(self, schema: Schema, window: Window) -> Span | None:
+        if self.window_column is None or window.is_full:
+            return None
+        column = schema.get(self.window_column) or schema.get(self._new_name(self.window_column) or "")
+        if column is None:
+            raise ConfigError(
+                f"source.window_column: the source has no column {self.window_column}",
+                next_step=f"name one of {', '.join(schema.names)}",
+            )
+        try:
+            return window_span(column.name, column.type, window, self.pipeline.zone)
+        except ValueError as error:
+            raise ConfigError(f"source.window_column: {error}") from error
+
+    def _new_name(self, old: str) -> str | None:
+        return {name.lower(): new for name, new in self.renames.items()}.get(old.lower())
+
+
+def build_incremental(
+    loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, source: Source
+) -> incremental.Since | incremental.NewFiles | None:
+    """How the task goes on from where its last run ended; None where it has windows or starts over."""
+    spec = task.source.incremental
+    if isinstance(spec, source_specs.NewFiles):
+        assert isinstance(source, FilesSource)
+        return incremental.NewFiles(source, spec.on_changed, str(loaded.root))
+    if spec is None:
+        return None
+    # Each source that takes `incremental: {column}` can read since a time.
+    since = cast(SinceSource, source)
+    start = since_start(pipeline, task)
+    zone = _since_zone(pipeline, spec)
+    return incremental.Since(since, spec.overlap or timedelta(), spec.lag or timedelta(), start, zone)
+
+
+def since_start(pipeline: PipelineSpec, task: TaskSpec) -> datetime | None:
+    """Where the first run of an incremental task begins. Raises ValueError for a local time that is not clear."""
+    spec = task.source.incremental
+    if not isinstance(spec, source_specs.Since) or spec.start is None:
+        return None
+    return parse_bound(spec.start, _since_zone(pipeline, spec))
+
+
+def _since_zone(pipeline: PipelineSpec, spec: source_specs.Since) -> ZoneInfo:
+    return pipeline.zone if spec.timezone is None else find_zone(spec.timezone)
