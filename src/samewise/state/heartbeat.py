@@ -65,7 +65,7 @@ class Heartbeat:
         while not self._stop.wait(pause):
             asked_at = time.monotonic()
             try:
-                self._held = leases.renew_all(self._store, self._held)
+                self._held = self._renewed()
             except LeaseLost as error:
                 return self._give_up(error)
             except SamewiseError as error:
@@ -79,6 +79,11 @@ class Heartbeat:
                 runs_out_at = asked_at + ttl
                 pause = ttl / 3
         return None
+
+    def _renewed(self) -> list[Lease]:
+        if len(self._held) == 1:
+            return [leases.renew(self._store, self._held[0])]
+        return leases.renew_all(self._store, self._held)
 
     def _give_up(self, error: Exception) -> None:
         self._cause = error
