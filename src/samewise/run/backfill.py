@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from threading import Lock, local
 
 from samewise.core.errors import Busy, OutOfSpace, PinsGone, SamewiseError, Superseded, Transient
+from samewise.core.records import RunStatus
 from samewise.core.windows import FULL, Window
 from samewise.plan.parts import Limits, in_parts
 from samewise.run.events import GroupBegan, Listener, Note, WindowEnded
@@ -16,10 +17,12 @@ from samewise.run.group import Divide, Moved, run_group
 from samewise.run.job import Job
 from samewise.run.results import Status, WindowResult
 from samewise.run.schedule import Graph
+from samewise.run.settle import settle_group
 from samewise.run.survey import Surveyed, survey
 from samewise.run.window import Options, run_window, window_failed
-from samewise.state import backfills
+from samewise.state import backfills, groups, leases, runs
 from samewise.state.backfills import Backfill, Outcome
+from samewise.state.holders import Holder
 from samewise.state.store import Store
 
 _REPLANS = 5
@@ -53,10 +56,14 @@ class Filling:
     _lock: Lock = field(default_factory=Lock)
     _own: local = field(default_factory=local)
 
-    def run(self, windows: Sequence[Window]) -> Stopped | None:
-        """Load the windows in their order; gives what stopped it, None at the end."""
+    def run(self, windows: Sequence[Window], span: Sequence[Window]) -> Stopped | None:
+        """Load the windows in their order; gives what stopped it, None at the end.
+
+        `span` are all windows of the backfill: one that is done may have a run that was killed while it tidied up.
+        """
         side_by_side = self.parallel > 1 and self._any_order()
         try:
+            self._settle(span)
             for jobs, by_window in self._graph().phases():
                 if by_window and side_by_side:
                     self._side_by_side(windows)
@@ -69,6 +76,23 @@ class Filling:
         except Stopped as stopped:
             return stopped
         return None
+
+    def _settle(self, span: Sequence[Window]) -> None:
+        """End what processes that died have left open, so that every window's newest run says how it ended."""
+        for job in self._graph().jobs:
+            if job.grid is None or not span:
+                continue
+            newest = runs.newest(self.store, job.pipeline, job.task, span)
+            for group_id in {run.commit_id for run in newest.values() if run.status is RunStatus.OPEN and run.group}:
+                keys = [run.window.key for run in groups.members(self.store, group_id)]
+                try:
+                    held = leases.acquire_all(self.store, job.target.key, keys, Holder.current(), job.lease_seconds)
+                except Busy:
+                    continue  # Somebody is at it.
+                try:
+                    settle_group(job, group_id, self.store, held)
+                finally:
+                    leases.release_all(self.store, held)
 
     def _any_order(self) -> bool:
         """False where what a window leaves depends on those that came before it."""

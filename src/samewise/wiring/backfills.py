@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from samewise.core.errors import ConfigError, SamewiseError, UsageError
@@ -44,7 +44,8 @@ class Backfills:
                 next_step=f"samewise run {pipeline}",
             )
         asked = self.project.windows(spec, None, start, end) or []
-        now = self.project.store.now()
+        store = self.project.known_store
+        now = datetime.now(UTC) if store is None else store.now()
         windows = [window for window in asked if window.end <= now]
         if not windows:
             raise UsageError(
@@ -222,7 +223,7 @@ class Backfills:
                     parallel=parallel,
                 )
                 ordered = sorted((w for w in windows if w not in again.done), reverse=again.newest_first)
-                stopped = filling.run(ordered)
+                stopped = filling.run(ordered, windows)
                 error = None if stopped is None or stopped.result is None else stopped.result.error
                 asked = None if stopped is None else stopped.asked
                 self._ended(found, error, asked, done=stopped is None)
