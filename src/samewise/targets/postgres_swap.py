@@ -6,6 +6,8 @@ transaction: a reader finds the old table or the new one under the name, and a k
 
 from __future__ import annotations
 
+import random
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
     from samewise.storage.postgres import Session
 
+_MOMENT_MILLISECONDS = 300
+"""Less than the second after which PostgreSQL looks for a deadlock."""
 _CANNOT = {
     "a foreign key of another table": """
         SELECT format('%%I on %%s', conname, conrelid::regclass) FROM pg_constraint
@@ -115,6 +119,7 @@ def swap(
     assert fresh is not None
     indexes = _paired_indexes(session, there.oid, fresh.oid)
     # From here on readers wait, for as long as it takes to change some names.
+    _hold(session, place, carried.views)
     session.execute(text("ALTER TABLE {} RENAME TO {}").format(name(*place), name(old[1])))
     session.execute(text("ALTER TABLE {} RENAME TO {}").format(name(*new), name(table)))
     carried.put_on(session, place, fresh)
@@ -125,6 +130,32 @@ def swap(
     book.watch(session, *place)
     session.execute("SELECT set_config('samewise.publishing', %s, true)", (str(fresh.oid),))
     return fresh.oid
+
+
+def _hold(session: Session, place: tuple[str, str], views: Sequence[_View]) -> None:
+    """Take the views and the table for ourselves, as readers do: first a view, then what is under it.
+
+    Someone may hold the table and ask for the view. So that PostgreSQL need not break such a circle by refusing the
+    reader, we let go of everything after a moment, well before it looks for circles, and ask again.
+    """
+    import psycopg
+
+    patience = int(_one(session, "SELECT setting FROM pg_settings WHERE name = 'lock_timeout'")) / 1000
+    give_up_at = time.monotonic() + patience
+    while True:
+        session.execute("SAVEPOINT names")
+        session.execute("SELECT set_config('lock_timeout', %s, true)", (f"{_MOMENT_MILLISECONDS}ms",))
+        try:
+            for view in views:
+                view.make_again(session)
+            session.execute(text("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE").format(name(*place)))
+            session.execute("SELECT set_config('lock_timeout', %s, true)", (f"{round(patience * 1000)}ms",))
+            return
+        except psycopg.errors.LockNotAvailable:
+            session.execute("ROLLBACK TO SAVEPOINT names")
+            if time.monotonic() > give_up_at:
+                raise
+            time.sleep(random.uniform(0.02, 0.2))
 
 
 def _make(
