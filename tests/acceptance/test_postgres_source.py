@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -355,30 +354,3 @@ def test_the_password_appears_nowhere(guarded: PgShop, monkeypatch: pytest.Monke
     assert guarded.ids(spark) == [1]
     assert not [text for text in told if found.search(text)]
     assert [json.loads(text.partition("\n")[0])["error"]["code"] for text in told[2:5]] == ["connection"] * 3
-
-
-def test_a_table_written_during_the_read_adds_up_in_the_target(shop: PgShop, spark: SparkSession) -> None:
-    shop.sql(
-        "INSERT INTO orders SELECT g, 100, 'x', '2026-04-25' FROM generate_series(1, 20000) g",
-        "ANALYZE orders",
-    )
-    shop.pipeline({"source.readers": 3})
-    stop = threading.Event()
-
-    def move() -> None:
-        with shop.connect() as connection:
-            while not stop.is_set():
-                connection.execute(
-                    "UPDATE orders SET amount = amount + CASE WHEN order_id = 1 THEN 1 ELSE -1 END"
-                    " WHERE order_id IN (1, 20000)"
-                )
-
-    mover = threading.Thread(target=move)
-    mover.start()
-    try:
-        assert shop.run().code == 0
-    finally:
-        stop.set()
-        mover.join()
-    (found,) = shop.rows(spark, "CAST(sum(amount) AS BIGINT)", "count(*)")
-    assert found == (2_000_000, 20000)

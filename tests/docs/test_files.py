@@ -43,7 +43,10 @@ def files_for(block: Block) -> dict[str, str]:
     if set(value) <= set(ProjectSpec.model_fields):
         files["samewise.yaml"] = block.text if "project" in value else PROJECT + block.text
         return files
-    text = block.text if "pipeline" in value else yaml.safe_dump({**PIPELINE, **value})
+    whole = {**PIPELINE, **value}
+    if whole["write"].get("strategy") == "refresh":
+        del whole["schedule"]
+    text = block.text if "pipeline" in value else yaml.safe_dump(whole)
     files["pipelines/shown.yaml"] = text
     for transform in re.findall(r"^\s*transform: (\S+)", text, re.MULTILINE):
         name, _, function = transform.partition(":")

@@ -14,7 +14,8 @@ import samewise
 
 ROOT = Path(samewise.__file__).parent
 SESSION = ROOT / "run" / "session.py"
-MODULES = sorted(ROOT.rglob("*.py"))
+# What an example brings is the user's own code.
+MODULES = sorted(path for path in ROOT.rglob("*.py") if path.parent.name != "pipelines")
 HEAVY = {"pyspark", "pandas", "pyarrow", "numpy"}
 
 

@@ -70,7 +70,7 @@ def test_all_problems_of_all_files_come_at_once(tmp_path: Path) -> None:
     assert found == [
         "pipelines/broken.yaml:2: not YAML: found unexpected end of stream",
         f"{deep}:4: tasks[0].depends_on: goes round in a circle: one -> two -> one",
-        f"{deep}:5: tasks[0].source.type: unknown source 'kafka'; there are files and delta",
+        f"{deep}:5: tasks[0].source.type: unknown source 'kafka'; there are files, delta and postgres",
         f"{deep}:11: tasks[1].transform: there is no file 'gone.sql' beside this one",
         f"{deep}:13: tasks[1].write.strategy: unknown strategy 'append'; there are {listed(STRATEGIES)}",
         "pipelines/orders.yaml:3: retries.attempts: must be a whole number of at least 1, not 'three'",

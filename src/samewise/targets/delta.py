@@ -37,6 +37,7 @@ _SERIALIZABLE = "Serializable"
 _APP_ID = "spark.databricks.delta.write.txnAppId"
 _APP_VERSION = "spark.databricks.delta.write.txnVersion"
 _METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+_COPY_OF_SOURCE = "spark.databricks.delta.merge.materializeSource"
 _LOG_SECONDS = 1.0
 """How old a reading of the log may be where it only saves work; a commit's answer is always read anew."""
 
@@ -310,9 +311,16 @@ class DeltaTarget:
         rows.createOrReplaceGlobalTempView(view)
         try:
             statement = merge_statement(self.reference, f"global_temp.{quote(view)}", schema_of(rows), keyed, batch)
+            # Delta would copy the rows first, in case that a second look shows others: these lie in files of
+            # this attempt, which nobody changes.
             self._execute(
                 statement,
-                {_APP_ID: stamp.app_id, _APP_VERSION: str(stamp.generation), _METADATA: stamp.text},
+                {
+                    _APP_ID: stamp.app_id,
+                    _APP_VERSION: str(stamp.generation),
+                    _METADATA: stamp.text,
+                    _COPY_OF_SOURCE: "none",
+                },
             )
         finally:
             rows.sparkSession.catalog.dropGlobalTempView(view)

@@ -42,7 +42,10 @@ def merge_statement(reference: str, view: str, columns: Schema, keyed: Keyed, ba
     # By name: a table may have bookkeeping of a strategy that it was written by before.
     names = [quote(column.name) for column in columns]
     if keyed.updates:
-        condition = newer(order_expression(keyed, own, of="b"), order_expression(keyed, own, of="t"))
+        # Delta works the condition out for every row of every file that it rewrites, matched or not: hashing two
+        # rows for each would cost more than all the rest. A row of the batch always has its epoch.
+        is_newer = f"{order_expression(keyed, own, of='b')} > {order_expression(keyed, own, of='t')}"
+        condition = f"CASE WHEN b.{quote(EPOCH)} IS NULL THEN false ELSE {is_newer} END"
         sets = ", ".join(f"t.{name} = b.{name}" for name in names)
         statement += f" WHEN MATCHED AND {condition} THEN UPDATE SET {sets}"
     values = ", ".join(f"b.{name}" for name in names)
