@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from benchmarks.audit import audit_lines
 from benchmarks.merge import CASES
 
 LETTERS = {
@@ -53,6 +54,7 @@ def write_report(page: Path, figures: dict[str, Any]) -> None:
     lines += _write_lines(figures["postgres_write"])
     lines += ["", "| command (a process of its own, no Spark) | seconds |", "|---|---|"]
     lines += [f"| `{name}` | {seconds:.2f} |" for name, seconds in figures["commands"].items()]
+    lines += ["", *audit_lines(figures["audit"])]
     page.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

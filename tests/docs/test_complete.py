@@ -71,7 +71,7 @@ def test_a_link_leads_somewhere(of: Path, link: str) -> None:
 
 @pytest.mark.parametrize("block", [block for of in PAGES for block in blocks(of)], ids=str)
 def test_a_block_says_what_it_is_so_that_it_can_be_checked(block: Block) -> None:
-    assert block.language in ("console", "sh", "yaml", "sql", "python", "json")
+    assert block.language in ("console", "sh", "yaml", "toml", "sql", "python", "json")
 
 
 @pytest.mark.parametrize("key", sorted({*keys(project_json_schema()), *keys(pipeline_json_schema())}))

@@ -227,6 +227,40 @@ def doctor(
 
 
 @app.command()
+def audit(
+    paths: Annotated[list[Path] | None, typer.Argument(metavar="[PATH]...", show_default=False)] = None,
+    select: Annotated[
+        list[str] | None, typer.Option(help="Only these rules: SW101, or SW1 for all that begin so.")
+    ] = None,
+    ignore: Annotated[list[str] | None, typer.Option(help="All rules but these.")] = None,
+    exclude: Annotated[list[str] | None, typer.Option(help="Leave out files and folders: a pattern.")] = None,
+    dialect: Annotated[str | None, typer.Option(help="The SQL of .sql files; found by itself otherwise.")] = None,
+    baseline: Annotated[Path | None, typer.Option(help="Leave out what this file knows already.")] = None,
+    write_baseline: Annotated[
+        Path | None, typer.Option("--write-baseline", metavar="FILE", help="Write what is found to a baseline.")
+    ] = None,
+    fail_on: Annotated[
+        str | None,
+        typer.Option("--fail-on", metavar="LEVEL", help="Exit 3 from this level on: error, warning, note, never."),
+    ] = None,
+    form: Annotated[str, typer.Option("--format", help="text, json, sarif or github.")] = "text",
+    explain: Annotated[str | None, typer.Option(metavar="RULE", help="Tell about a rule.")] = None,
+    rules: Annotated[bool, typer.Option("--rules", help="List the rules.")] = False,
+    jobs: Annotated[int, typer.Option(min=0, help="Processes; 0 for one a core.")] = 0,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Read every file anew.")] = False,
+    json: Json = False,
+) -> None:
+    """Find what is not safe to retry in SQL, Python, dbt, Airflow and notebooks; runs none of it."""
+    from samewise.cli.audit import Request, run_audit
+
+    request = Request(
+        tuple(paths or ()), tuple(select or ()), tuple(ignore or ()), tuple(exclude or ()), dialect, baseline,
+        write_baseline, fail_on, "json" if json else form, explain, rules, jobs, no_cache,
+    )  # fmt: skip
+    guard.answer(lambda: run_audit(request), as_json=request.form == "json")
+
+
+@app.command()
 def schema(
     of: Annotated[str, typer.Argument(metavar="pipeline|project")] = "pipeline",
 ) -> None:

@@ -158,6 +158,23 @@ def history(store: Store, pipeline: str, task: str | None = None, *, limit: int 
         return [from_row(row) for row in connection.execute(newest_first.limit(limit)).mappings()]
 
 
+def repeats(store: Store) -> dict[str, int]:
+    """How often each pipeline was retried (attempts after the first) or loaded again (generations after the first)."""
+    retried = (
+        select(runs.c.pipeline, func.count())
+        .select_from(attempts.join(runs, attempts.c.run_id == runs.c.run_id))
+        .where(attempts.c.number > 1)
+        .group_by(runs.c.pipeline)
+    )
+    again = select(runs.c.pipeline, func.count()).where(runs.c.generation > 1).group_by(runs.c.pipeline)
+    found: dict[str, int] = {}
+    with store.reading() as connection:
+        for query in (retried, again):
+            for pipeline, count in connection.execute(query):
+                found[pipeline] = found.get(pipeline, 0) + int(count)
+    return found
+
+
 def to_row(record: RunRecord) -> dict[str, Any]:
     """The columns of a run that has been planned."""
     return {

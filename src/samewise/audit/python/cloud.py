@@ -1,0 +1,224 @@
+"""Loaders of warehouses and clouds: BigQuery, Snowflake, awswrangler, Glue, deltalake, MongoDB."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from samewise.audit.facts import Frame, FrameOp
+from samewise.audit.python import statements
+from samewise.audit.python.loads import modes_of
+from samewise.audit.python.spark import path_target
+from samewise.audit.python.values import Conn, Const, FrameV, Handle, Map, Ref, Str, Value, as_text, text_of
+
+if TYPE_CHECKING:
+    from samewise.audit.python.interpreter import Interpreter
+
+_DISPOSITIONS = {"write_append": "append", "write_truncate": "overwrite", "write_empty": "fail"}
+_MODES = {
+    "append": "append",
+    "overwrite": "overwrite",
+    "overwrite_partitions": "replace",
+    "upsert": "merge",
+    "error": "fail",
+    "ignore": "ignore",
+    "fail": "fail",
+    "truncate": "overwrite",
+    "upsert_merge": "merge",
+}
+
+
+def call(
+    run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[Value], kwargs: dict[str, Value]
+) -> Value | None:
+    """Calls that load tables in one go."""
+    dotted = f"{owner.dotted}.{name}".strip(".") if isinstance(owner, Ref) else ""
+    last = dotted.rpartition(".")[2]
+    if dotted:
+        if last in ("LoadJobConfig", "QueryJobConfig", "CopyJobConfig"):
+            return Handle(
+                kind="jobconfig",
+                data={
+                    "kind": last,
+                    "disposition": _disposition(kwargs.get("write_disposition")),
+                    "destination": text_of(kwargs.get("destination")),
+                },
+            )
+        if dotted.endswith("bigquery.Client"):
+            return Handle(kind="bigquery", name="bigquery", conn=Conn("auto", "bigquery"))
+        if last == "write_pandas" and len(args) >= 2:
+            return _add(
+                run,
+                node,
+                "snowflake",
+                "overwrite" if _is_true(kwargs.get("overwrite")) else "append",
+                _target(args, kwargs, 2, "table_name"),
+                args[1],
+                "write_pandas()",
+            )
+        if last == "write_deltalake" and args:
+            mode, sure = modes_of(kwargs.get("mode"), _MODES, "fail")
+            return _add(
+                run,
+                node,
+                "deltalake",
+                mode,
+                _target(args, kwargs, 0, "table_or_uri"),
+                args[1] if len(args) > 1 else Value(),
+                "write_deltalake()",
+                sure=sure,
+            )
+        if re.search(r"(awswrangler|(^|\.)wr)\.\w+\.(to_parquet|to_csv|to_json|to_sql|copy|to_iceberg)$", dotted):
+            return _wrangler(run, node, dotted, args, kwargs)
+        if last in ("MongoClient",):
+            return Handle(kind="mongo")
+    if isinstance(owner, Handle) and owner.kind == "mongo" and name == "get_database":
+        return owner
+    if name in ("load_table_from_dataframe", "load_table_from_uri", "load_table_from_file", "load_table_from_json"):
+        config = kwargs.get("job_config")
+        mode, sure = "append", config is None
+        if isinstance(config, Handle) and config.kind == "jobconfig":
+            mode, sure = config.data["disposition"] or "append", True
+        elif config is not None:
+            mode = "unknown"
+        target = _target(args, kwargs, 1, "destination")
+        if "$" in target:
+            sure = sure and mode != "append"
+        return _add(run, node, "bigquery", mode, target, args[0] if args else Value(), f"{name}()", sure=sure)
+    if name in ("insert_rows_json", "insert_rows") and (
+        (isinstance(owner, Handle) and owner.kind == "bigquery") or name == "insert_rows_json"
+    ):
+        if kwargs.get("row_ids") is not None:
+            return Value()
+        return _add(run, node, "bigquery", "append", _target(args, kwargs, 0, "table"), Value(), f"{name}()")
+    if name == "query" and isinstance(owner, Handle) and owner.kind == "bigquery":
+        config = kwargs.get("job_config")
+        text = args[0] if args else kwargs.get("query")
+        if isinstance(config, Handle) and config.kind == "jobconfig" and config.data.get("destination"):
+            frame = statements.query_frame(run, text, node)
+            mode = config.data["disposition"] or "fail"
+            run.add(
+                FrameOp(
+                    run.place(node),
+                    lib="bigquery",
+                    mode=mode,
+                    target=config.data["destination"].lower(),
+                    frame=frame,
+                    method="query()",
+                )
+            )
+            return Value()
+    if name in (
+        "from_options",
+        "from_jdbc_conf",
+        "from_catalog",
+        "write_dynamic_frame_from_options",
+    ) and _is_glue_write(node):
+        return _glue(run, node, name, args, kwargs)
+    if name == "insert_many" and _in_bulk(run):
+        return _add(run, node, "mongo", "append", owner.name, Value(), "insert_many()", sure=False)
+    return None
+
+
+def _is_glue_write(node: ast.Call) -> bool:
+    return isinstance(node.func, ast.Attribute) and "write_dynamic_frame" in ast.unparse(node.func)
+
+
+def _in_bulk(run: Interpreter) -> bool:
+    return run.task is not None or run.context.pipeline
+
+
+def _is_true(value: Value | None) -> bool:
+    return isinstance(value, Const) and value.value is True
+
+
+def _disposition(value: Value | None) -> str:
+    if isinstance(value, Ref):
+        return _DISPOSITIONS.get(value.last.lower(), "")
+    text = text_of(value)
+    return _DISPOSITIONS.get(text.lower(), "") if text else ""
+
+
+def _target(args: list[Value], kwargs: dict[str, Value], position: int, name: str) -> str:
+    value = args[position] if len(args) > position else kwargs.get(name)
+    if value is None:
+        return ""
+    return path_target(text_of(value) or as_text(value))
+
+
+def _add(
+    run: Interpreter,
+    node: ast.Call,
+    lib: str,
+    mode: str,
+    target: str,
+    rows: Value,
+    method: str,
+    *,
+    sure: bool = True,
+    partition: tuple[str, ...] = (),
+) -> Value:
+    frame = rows.frame if isinstance(rows, FrameV) else Frame(param=True)
+    run.add(
+        FrameOp(
+            run.place(node),
+            lib=lib,
+            mode=mode,
+            target=target,
+            frame=frame,
+            method=method,
+            sure=sure,
+            partition_by=partition,
+        )
+    )
+    return Value()
+
+
+def _wrangler(run: Interpreter, node: ast.Call, dotted: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    given = kwargs.get("mode")
+    dataset = _is_true(kwargs.get("dataset"))
+    table = (
+        text_of(kwargs.get("table"))
+        or text_of(kwargs.get("path"))
+        or (text_of(args[1]) if len(args) > 1 else None)
+        or ""
+    )
+    if ".s3." in dotted and not dataset:
+        return Value()
+    mode, sure = modes_of(given, _MODES, "append")
+    if kwargs.get("upsert_conflict_columns") is not None or kwargs.get("merge_cols") is not None:
+        return Value()
+    rows = args[0] if args else kwargs.get("df") or Value()
+    if mode in ("replace", "merge"):
+        return Value()
+    return _add(run, node, "awswrangler", mode, path_target(table), rows, dotted.rpartition(".")[2] + "()", sure=sure)
+
+
+def _glue(run: Interpreter, node: ast.Call, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    options = kwargs.get("connection_options") or kwargs.get("additional_options")
+    items = options.items if isinstance(options, Map) else {}
+    target = (
+        next((text_of(items[key]) for key in ("path", "dbtable", "collection") if key in items), None)
+        or text_of(kwargs.get("table_name"))
+        or ""
+    )
+    before = " ".join(as_text(value) for key, value in items.items() if key in ("preactions", "postactions"))
+    if re.search(r"merge|delete|truncate|insert|drop", before, re.IGNORECASE):
+        # The rows go through a staging table: Redshift does the rest.
+        return Value()
+    fmt = text_of(kwargs.get("format")) or ""
+    if isinstance(kwargs.get("frame"), Str):
+        return Value()
+    if fmt == "hudi" or text_of(kwargs.get("connection_type")) in ("marketplace.spark", "custom.spark", "iceberg"):
+        return Value()
+    return _add(
+        run,
+        node,
+        "glue",
+        "append",
+        path_target(target),
+        Value(),
+        f"write_dynamic_frame.{name}()",
+        sure=isinstance(options, Map) or bool(target),
+    )

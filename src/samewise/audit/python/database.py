@@ -1,0 +1,203 @@
+"""Connections, cursors, engines and hooks: which SQL they run, and in which transaction."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from samewise.audit.python.connections import engine_call, hook_call, library
+from samewise.audit.python.statements import (
+    _SELECT,
+    MANY,
+    conn_of,
+    execute,
+    is_write,
+    run_made_up,
+    run_sql,
+)
+from samewise.audit.python.values import (
+    Conn,
+    Const,
+    FrameV,
+    Handle,
+    Ref,
+    Seq,
+    Str,
+    Value,
+    merged,
+    text_of,
+    unknown,
+)
+
+if TYPE_CHECKING:
+    from samewise.audit.python.interpreter import Interpreter
+
+_EXECUTES = frozenset(
+    {
+        "execute",
+        "executescript",
+        "exec_driver_sql",
+        "execute_async",
+        "execute_string",
+        "raw_sql",
+        "exec",
+        "mogrify_execute",
+    }
+)
+_FETCHES = frozenset(
+    {
+        "fetchone",
+        "fetchall",
+        "fetchmany",
+        "fetchval",
+        "fetchrow",
+        "scalar",
+        "scalar_one",
+        "scalar_one_or_none",
+        "first",
+        "one",
+        "one_or_none",
+        "scalars",
+        "all",
+        "mappings",
+        "to_dataframe",
+        "result",
+        "collect",
+        "fetch_pandas_all",
+        "fetchdf",
+    }
+)
+
+
+def _is_true(value: Value) -> bool:
+    return isinstance(value, Const) and value.value is True
+
+
+def attribute(run: Interpreter, owner: Value, name: str, node: ast.AST) -> Value | None:
+    """`hook.conn`, `session.connection`."""
+    if isinstance(owner, Handle) and owner.kind in ("engine", "hook") and name in ("connection", "conn"):
+        return Handle(kind="connection", conn=conn_of(run, owner))
+    return None
+
+
+def call(
+    run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[Value], kwargs: dict[str, Value]
+) -> Value | None:
+    """Calls on databases."""
+    if isinstance(owner, Ref):
+        made = library(run, node, owner, name, args, kwargs)
+        if made is not None:
+            return made
+    if isinstance(owner, Handle) and owner.kind in ("consumer", "producer", "http", "spark", "delta"):
+        return None
+    if isinstance(owner, Handle) and owner.kind == "table" and name == "insert":
+        return Handle(kind="insert", data={"table": owner.name, "guard": False, "select": False})
+    if isinstance(owner, Handle) and owner.kind == "insert":
+        return _construct(run, owner, name, args)
+    if isinstance(owner, Handle) and owner.kind == "hook":
+        made = hook_call(run, node, owner, name, args, kwargs)
+        if made is not None:
+            return made
+    if isinstance(owner, Handle) and owner.kind == "engine":
+        made = engine_call(run, node, owner, name, args, kwargs)
+        if made is not None:
+            return made
+    match name:
+        case "cursor":
+            return Handle(kind="cursor", conn=conn_of(run, owner))
+        case "commit":
+            conn_of(run, owner).commit()
+            return Const(value=None)
+        case "transaction" | "begin" | "begin_nested" | "atomic" | "begin_transaction":
+            return Handle(
+                kind="transaction",
+                conn=conn_of(run, owner),
+                data={"gives": owner, "fresh": not conn_of(run, owner).block},
+            )
+        case "set_session" if "autocommit" in kwargs:
+            conn_of(run, owner).autocommit = _is_true(kwargs["autocommit"])
+            return Const(value=None)
+        case "set_isolation_level":
+            first = args[0] if args else None
+            conn_of(run, owner).autocommit = (isinstance(first, Const) and first.value == 0) or (
+                isinstance(first, Ref) and first.last.endswith("AUTOCOMMIT")
+            )
+            return Const(value=None)
+        case "execution_options" if "isolation_level" in kwargs:
+            conn_of(run, owner).autocommit = (text_of(kwargs["isolation_level"]) or "").upper() == "AUTOCOMMIT"
+            return owner
+        case "copy_from" | "copy_to" if name == "copy_from" and len(args) >= 2:
+            table = text_of(args[1])
+            if table is not None:
+                run_made_up(run, node, f"COPY {table} FROM STDIN WITH (FORMAT csv)", conn_of(run, owner), many=True)
+            return Const(value=None)
+        case "copy_expert" | "copy" if args or kwargs:
+            text = args[0] if args else kwargs.get("sql")
+            if isinstance(text, Str) and re.match(r"\s*COPY\b", text.text, re.IGNORECASE):
+                execute(run, node, text, conn_of(run, owner), via="execute", many=True)
+                return Handle(kind="copy", conn=conn_of(run, owner))
+    if name in _FETCHES and not isinstance(owner, FrameV):
+        if owner.asked or owner.conn is not None:
+            return Value(owner.tags, owner.asked, name)
+        return None
+    if name in _EXECUTES or name in MANY:
+        return _executed(run, node, owner, name, args, kwargs)
+    if name in ("bulk_insert_mappings", "bulk_save_objects") and args:
+        table = args[0].name.lower() if name == "bulk_insert_mappings" else "mapped_table"
+        if "param" not in args[0].tags:
+            run_made_up(run, node, f"INSERT INTO {table or 'x'} (id) VALUES (1)", conn_of(run, owner), many=True)
+        return Const(value=None)
+    if (
+        name == "query"
+        and args
+        and isinstance(args[0], Str)
+        and (is_write(args[0].text) or _SELECT.match(args[0].text))
+    ):
+        conn = owner.conn or Conn("auto", "bigquery" if "bigquery" in owner.name else "")
+        return run_sql(run, node, args[0], conn, via="execute", many=False)
+    return None
+
+
+def _construct(run: Interpreter, owner: Handle, name: str, args: list[Value]) -> Value:
+    """insert(table).values(...).on_conflict_do_update(...)"""
+    if name.startswith(("on_conflict", "on_duplicate", "prefix_with")):
+        owner.data["guard"] = True
+    elif name == "from_select":
+        owner.data["select"] = True
+    return owner
+
+
+def _executed(
+    run: Interpreter, node: ast.Call, owner: Value, name: str, args: list[Value], kwargs: dict[str, Value]
+) -> Value | None:
+    first = (
+        args[0]
+        if args
+        else kwargs.get("sql") or kwargs.get("statement") or kwargs.get("query") or kwargs.get("operation")
+    )
+    conn = conn_of(run, owner) if not isinstance(owner, Ref) else None
+    if name in MANY and isinstance(owner, Ref) and len(args) >= 2:
+        return None
+    if isinstance(first, Handle) and first.kind == "insert":
+        many = len(args) > 1 or bool(first.data["select"])
+        tail = " ON CONFLICT DO NOTHING" if first.data["guard"] else ""
+        body = "SELECT * FROM jj_source_" if first.data["select"] else "(id) VALUES (1)"
+        run_made_up(run, node, f"INSERT INTO {first.data['table']} {body}{tail}", conn, many=many)
+        return Value()
+    if isinstance(first, Str):
+        many = name in MANY or (len(args) > 1 and isinstance(args[1], Seq) and _is_rows(args[1]))
+        _, given = merged(args[1:])
+        made = run_sql(run, node, first, conn, via="execute", many=many, given=frozenset() if many else given)
+        if not isinstance(owner, Ref):
+            # A cursor is asked for the rows afterwards.
+            owner.asked = made.asked
+        return made
+    if first is None:
+        return None
+    return unknown(owner, first, name=name)
+
+
+def _is_rows(value: Seq) -> bool:
+    """A list of dicts or tuples: SQLAlchemy runs the statement for each."""
+    return not value.exact and bool(value.items) and type(value.items[0]).__name__ in ("Map", "Seq")

@@ -1,0 +1,1 @@
+"""SQL text into statements with places. Never raises for what it cannot read."""

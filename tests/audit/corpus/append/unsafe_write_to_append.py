@@ -1,0 +1,2 @@
+def load(df):
+    df.writeTo("catalog.db.events").append()  # expect: SW101

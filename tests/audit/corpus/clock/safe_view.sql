@@ -1,0 +1,1 @@
+CREATE OR REPLACE VIEW mart.today AS SELECT * FROM orders WHERE order_date = CURRENT_DATE;

@@ -1,0 +1,3 @@
+{% macro cents(column) %}
+    ({{ column }} / 100)::numeric(16, 2)
+{% endmacro %}

@@ -1,0 +1,2 @@
+def publish(df):
+    df.write.format("delta").mode("overwrite").save("/lake/gold/customers")

@@ -1,0 +1,2 @@
+def export(df, run_id):
+    df.write.parquet(f"s3://exports/{run_id}/customers")

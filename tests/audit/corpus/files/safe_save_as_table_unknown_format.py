@@ -1,0 +1,2 @@
+def publish(df):
+    df.write.mode("overwrite").saveAsTable("gold.customers")

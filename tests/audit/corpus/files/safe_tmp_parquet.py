@@ -1,0 +1,2 @@
+def stage(df):
+    df.write.mode("overwrite").parquet("/tmp/stage/customers")

@@ -1,0 +1,2 @@
+def publish(df):
+    df.writeTo("prod.db.events").overwritePartitions()  # expect: SW204

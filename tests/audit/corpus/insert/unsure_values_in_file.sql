@@ -1,0 +1,2 @@
+-- expect: SW103 note
+INSERT INTO countries (code, name) VALUES ('DE', 'Germany'), ('FR', 'France');

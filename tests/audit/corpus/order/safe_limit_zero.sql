@@ -1,0 +1,1 @@
+CREATE TABLE empty_copy AS SELECT * FROM orders LIMIT 0;

@@ -1,0 +1,3 @@
+CREATE OR REPLACE TABLE silver.prices AS
+SELECT * FROM raw.prices
+QUALIFY ROW_NUMBER() OVER (PARTITION BY sku ORDER BY price_date DESC) = 1; -- expect: SW304

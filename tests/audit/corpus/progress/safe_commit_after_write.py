@@ -1,0 +1,12 @@
+from confluent_kafka import Consumer
+
+
+def consume(conn):
+    consumer = Consumer({"bootstrap.servers": "b", "group.id": "g", "enable.auto.commit": False})
+    consumer.subscribe(["orders"])
+    while True:
+        msg = consumer.poll(1.0)
+        with conn.cursor() as cur:
+            cur.execute("INSERT INTO orders (id, body) VALUES (%s, %s) ON CONFLICT (id) DO NOTHING", (msg.key(), msg.value()))
+        conn.commit()
+        consumer.commit(msg)

@@ -1,0 +1,2 @@
+def peek(spark):
+    spark.readStream.format("rate").load().writeStream.format("console").start()

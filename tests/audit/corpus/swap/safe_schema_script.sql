@@ -1,0 +1,4 @@
+DROP TABLE IF EXISTS orders;
+CREATE TABLE orders (order_id BIGINT PRIMARY KEY, total NUMERIC);
+DROP TABLE IF EXISTS tmp_totals;
+CREATE TABLE tmp_totals AS SELECT 1 AS x;

@@ -1,0 +1,2 @@
+DECLARE run_date DATE DEFAULT CURRENT_DATE();
+MERGE `a.b.c` t USING (SELECT id, ANY_VALUE(v) v FROM `a.b.raw` WHERE DATE(_PARTITIONTIME) = run_date GROUP BY id) s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (id, v) VALUES (id, v);

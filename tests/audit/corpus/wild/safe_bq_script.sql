@@ -1,0 +1,4 @@
+BEGIN TRANSACTION;
+DELETE FROM `p.d.t` WHERE day = @day;
+INSERT INTO `p.d.t` SELECT * FROM `p.d.s` WHERE day = @day;
+COMMIT TRANSACTION;

@@ -1,0 +1,14 @@
+DELIMITER //
+CREATE PROCEDURE load_daily(IN p_day DATE)
+BEGIN
+  DECLARE EXIT HANDLER FOR SQLEXCEPTION
+  BEGIN
+    ROLLBACK;
+  END;
+  START TRANSACTION;
+  DELETE FROM daily WHERE day = p_day;
+  INSERT INTO daily (day, total)
+  SELECT day, SUM(total) FROM orders WHERE day = p_day GROUP BY day;
+  COMMIT;
+END //
+DELIMITER ;

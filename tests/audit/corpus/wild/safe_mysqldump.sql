@@ -1,0 +1,5 @@
+DROP TABLE IF EXISTS `users`;
+CREATE TABLE `users` (`id` int NOT NULL AUTO_INCREMENT, `name` varchar(20), PRIMARY KEY (`id`)) ENGINE=InnoDB;
+LOCK TABLES `users` WRITE;
+INSERT INTO `users` VALUES (1,'Ann'),(2,'Bob');
+UNLOCK TABLES;

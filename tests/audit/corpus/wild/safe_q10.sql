@@ -1,0 +1,3 @@
+IF NOT EXISTS (SELECT 1 FROM sys.tables WHERE name = 'Log')
+  CREATE TABLE dbo.Log (Id INT IDENTITY PRIMARY KEY, Msg NVARCHAR(100));
+INSERT INTO dbo.Log (Msg) VALUES ('start');

@@ -1,0 +1,3 @@
+INSERT INTO t (id, v)
+SELECT id, v FROM s
+WHERE id > COALESCE((SELECT MAX(id) FROM t), 0);

@@ -1,0 +1,3 @@
+INSERT INTO hist.prices
+SELECT p.*, CURRENT_TIMESTAMP FROM prices p
+WHERE CURRENT_DATE NOT IN (SELECT DISTINCT snapshot_date FROM hist.prices);

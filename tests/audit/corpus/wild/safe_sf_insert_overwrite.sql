@@ -1,0 +1,1 @@
+INSERT OVERWRITE INTO mart.daily SELECT day, COUNT(*) FROM raw.events GROUP BY day;

@@ -1,0 +1,3 @@
+opts = {"checkpointLocation": "/c/x", "mergeSchema": "true"}
+def run(spark):
+    spark.readStream.table("a").writeStream.options(**opts).toTable("b")

@@ -1,0 +1,2 @@
+-- expect: SW101
+LOAD DATA INPATH '/data/x' INTO TABLE t PARTITION (ds='2024-01-01');

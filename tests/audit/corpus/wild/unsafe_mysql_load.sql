@@ -1,0 +1,2 @@
+-- expect: SW101
+LOAD DATA LOCAL INFILE '/tmp/x.csv' INTO TABLE sales FIELDS TERMINATED BY ',';

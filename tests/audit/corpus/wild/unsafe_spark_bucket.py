@@ -1,0 +1,3 @@
+spark.sql("CREATE TABLE IF NOT EXISTS t (id INT, ds STRING) USING parquet PARTITIONED BY (ds)")
+spark.sql("ALTER TABLE t DROP IF EXISTS PARTITION (ds='2024-01-01')")  # expect: SW201
+spark.sql("INSERT INTO t PARTITION (ds='2024-01-01') SELECT id FROM s WHERE ds='2024-01-01'")
