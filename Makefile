@@ -3,6 +3,7 @@ VENV  := .venv
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.set-up
 ARGS  ?=
+WORKERS ?= 2
 
 # Tests and the demo start many short-lived JVMs.
 export SAMEWISE_FAST_JVM := 1
@@ -22,9 +23,9 @@ $(STAMP): pyproject.toml constraints.txt scripts/setup
 demo: setup ## Load seven days of orders, kill two runs, show that nothing is lost or doubled
 	@$(BIN)/python demo/demo.py
 
-test: setup ## Run the tests (ARGS="-k words" chooses)
+test: setup ## Run the tests (ARGS="-k words" chooses, WORKERS=0 keeps to one process)
 	@scripts/ensure-postgres
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
 
 check: setup ## Lint, format, types, layers: changes nothing
 	@$(BIN)/ruff check .

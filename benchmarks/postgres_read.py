@@ -20,6 +20,7 @@ from typing import Any
 from samewise.core.connections import PostgresConnection
 from samewise.core.windows import FULL
 from samewise.run.jars import Jar, JarSet, ensure_jars
+from samewise.run.spark_conf import local_cores
 from samewise.sources.postgres import Asked, PostgresSource, Split, Ways
 from tests.support.postgres import PostgresServer, running_server
 from tests.support.spark import ReadySpark
@@ -64,7 +65,7 @@ def measure(server: PostgresServer, folder: Path, rows: int, rounds: int) -> dic
 def _measured(server: PostgresServer, spark: Any, rows: int, rounds: int) -> dict[str, Any]:
     ways: dict[str, Callable[[Callable[[Any], None]], None]] = {
         "jdbc, one reader": lambda use: use(_jdbc(server, spark)),
-        "samewise": lambda use: _samewise(server, spark, Split(), use),
+        "samewise": lambda use: _samewise(server, spark, Split(most=local_cores("local[*]") or 1), use),
         "samewise, one reader": lambda use: _samewise(server, spark, Split(readers=1), use),
     }
     seconds: dict[str, list[float]] = {name: [] for name in ways}

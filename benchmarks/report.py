@@ -49,6 +49,7 @@ def write_report(page: Path, figures: dict[str, Any]) -> None:
         verdict = "met" if row["met"] else "**missed**"
         lines.append(f"| {row['name']} | {row['most']:.2f} | {row['ratio']:.2f} | {verdict} |")
     lines += _merge_lines(figures["merge"])
+    lines += _backfill_lines(figures["backfill"])
     lines += _read_lines(figures["postgres_read"])
     lines += _write_lines(figures["postgres_write"])
     lines += ["", "| command (a process of its own, no Spark) | seconds |", "|---|---|"]
@@ -80,6 +81,29 @@ def _merge_lines(merges: Sequence[dict[str, Any]]) -> list[str]:
     for row in merges[0]["wanted"]:
         verdict = "met" if row["met"] else "**missed**"
         lines.append(f"| {row['name']} | {row['most']:g} | {row['ratio']:.3g} | {verdict} |")
+    return lines
+
+
+def _backfill_lines(backfill: dict[str, Any]) -> list[str]:
+    """Forty days into a new table, three ways; and a year of small days."""
+    medians = backfill["medians"]
+    lines = [
+        "",
+        "## Backfill",
+        "",
+        f"{backfill['windows']} days of {backfill['rows']:,} rows into a new table: one `replaceWhere` a day by hand,",
+        "one single job for all days without any guard, and `samewise backfill`, with a receipt for each day.",
+        "",
+        "| way | seconds |",
+        "|---|---|",
+    ]
+    lines += [f"| {name} | {seconds:.2f} |" for name, seconds in medians.items()]
+    lines += ["", "| wanted | | measured | |", "|---|---|---|---|"]
+    for row in backfill["wanted"]:
+        bound = f"at least {row['least']:g}" if "least" in row else f"at most {row['most']:g}"
+        lines.append(f"| {row['name']} | {bound} | {row['ratio']:.2f} | {'met' if row['met'] else '**missed**'} |")
+    lines += ["", "| days of 2,000 rows | seconds | seconds a day |", "|---|---|---|"]
+    lines += [f"| {row['windows']} | {row['seconds']:.2f} | {row['per_window']:.3f} |" for row in backfill["growth"]]
     return lines
 
 

@@ -75,7 +75,10 @@ class _Psql(threading.Thread):
     def stop(self) -> str:
         self._stop_asked.set()
         self.join()
-        return str(self._process.communicate()[1])
+        assert self._process.stderr is not None
+        complaints = self._process.stderr.read()
+        self._process.wait()
+        return complaints
 
 
 @contextmanager

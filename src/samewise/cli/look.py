@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from samewise.cli.output import moment, number, print_error, print_json, print_table, say, styled
+from samewise.cli.strip import marks_of, show_strip
 from samewise.core.errors import SpecError, UsageError
 from samewise.core.records import Receipt, RunStatus
 from samewise.core.windows import instant_text
+from samewise.plan.grid import due_windows
 from samewise.run.job import Job
 from samewise.run.schedule import due
 from samewise.state import attempts, contracts, receipts, runs, watermarks
@@ -48,9 +52,22 @@ def show_status(folder: Path, env: str | None, pipeline: str | None, *, as_json:
         elif pipeline is None:
             _show_tasks(tasks)
         else:
-            for task in tasks:
-                _show_windows(task)
+            for task, job in zip(tasks, project.graph(pipeline).jobs, strict=True):
+                _show_windows(task, partial(_show_strip, project, job))
     return 0
+
+
+def _show_strip(project: Project, job: Job) -> None:
+    store, grid = project.known_store, job.grid
+    if store is None or grid is None:
+        return
+    loaded = receipts.latest_all(store, job.pipeline, job.task)
+    now = store.now()
+    windows = due_windows(grid, set(), now=now)
+    newest = runs.newest(store, job.pipeline, job.task, windows) if windows else {}
+    contract = contracts.current(store, job.pipeline, job.task)
+    marks, skipped = marks_of(job, grid, loaded, newest, contract, now=now)
+    show_strip(marks, grid, skipped)
 
 
 def _task_status(project: Project, job: Job) -> dict[str, Any]:
@@ -122,9 +139,10 @@ def _show_tasks(tasks: list[dict[str, Any]]) -> None:
     print_table(("pipeline", "loaded", "due", "unfinished", "watermark", "last run"), rows, right=(1, 2, 3))
 
 
-def _show_windows(task: dict[str, Any]) -> None:
+def _show_windows(task: dict[str, Any], show_strip: Callable[[], None]) -> None:
     say(styled(f"{task['pipeline']}/{task['task']} -> {task['target']}", "bold"))
     say(f"watermark {task['watermark'] or '-'}")
+    show_strip()
     rows = []
     for window in task["windows"]:
         notes = [

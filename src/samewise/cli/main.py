@@ -112,6 +112,35 @@ def diff(
 
 
 @app.command()
+def backfill(
+    pipeline: Annotated[str, typer.Argument(metavar="PIPELINE | status | resume | pause | cancel | verify")],
+    backfill_id: Annotated[str | None, typer.Argument(metavar="[ID]")] = None,
+    start: Annotated[str | None, typer.Option("--from", help="First window.")] = None,
+    end: Annotated[str | None, typer.Option("--to", help="End of the last window; not included.")] = None,
+    parallel: Annotated[int, typer.Option(min=1, max=64, help="So many groups of windows side by side.")] = 1,
+    order: Annotated[str, typer.Option(help="oldest or newest: which windows come first.")] = "oldest",
+    force: Annotated[bool, typer.Option("--force", help="Load again even if nothing changed.")] = False,
+    repin: Annotated[bool, typer.Option("--repin", help="Go on under the definition of today.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done; do nothing.")] = False,
+    events: Annotated[bool, typer.Option("--events", help="One JSON line on stderr for each window.")] = False,
+    project: Folder = HERE,
+    env: Env = None,
+    json: Json = False,
+) -> None:
+    """Load a span of windows in groups: resumable, pinned, stopped by a changed schema.
+
+    The same command goes on with a backfill that is not finished. `status [ID]`, `resume [ID]`, `pause [ID]`,
+    `cancel [ID]` and `verify [ID]` take an id or a pipeline's name; without either, the newest is meant.
+    """
+    from samewise.cli.backfill import Request, act_on, run_backfill
+
+    request = Request(project, env, pipeline, backfill_id, start, end, parallel, order, force, repin, dry_run, events)
+    act = act_on if request.is_action else run_backfill
+    name = None if request.is_action else pipeline
+    guard.answer(lambda: act(request, as_json=json), as_json=json, pipeline=name)
+
+
+@app.command()
 def status(pipeline: MaybePipeline = None, project: Folder = HERE, env: Env = None, json: Json = False) -> None:
     """How far each pipeline has come; with a name, each of its windows."""
     from samewise.cli.look import show_status

@@ -33,6 +33,11 @@ def app_id(pipeline: str, task: str, window: Window) -> str:
     return f"samewise/{pipeline}/{task}/{window.key}"
 
 
+def group_app_id(pipeline: str, task: str, span: Window) -> str:
+    """The token's owner for windows that are published together, from the first one's start to the last one's end."""
+    return f"samewise/{pipeline}/{task}/group/{span.key}"
+
+
 def stable_hash(value: Json) -> str:
     """SHA-256 of the canonical JSON of `value`: the same on every machine and every run."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

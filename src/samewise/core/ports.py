@@ -14,7 +14,7 @@ from samewise.core.measures import Measures
 from samewise.core.records import Landed, Owner, Pins, RunRecord, Stamp, TargetCommit
 from samewise.core.schema import Schema
 from samewise.core.shapes import Fit, Shape
-from samewise.core.sql import Span
+from samewise.core.sql import Span, Spans
 from samewise.core.windows import Window
 
 if TYPE_CHECKING:
@@ -133,13 +133,15 @@ class Head:
     owner: Owner | None
     table_id: str = ""
     """Another one after the target was dropped and made again."""
+    adopted: bool = False
+    """True once it has changed hands: then it may be awaiting commits of runs that its owner does not know."""
 
 
 @dataclass(frozen=True, slots=True)
 class Write:
     """One atomic publication."""
 
-    span: Span | None
+    span: Span | Spans | None
     """The rows that are replaced; None replaces the whole table."""
     partition_by: Sequence[str]
     keep: bool = False
@@ -235,3 +237,60 @@ class Target(Protocol):
 
     def measure(self, span: Span | None, version: int) -> Measures:
         """Measure the rows of `span` as they were at `version`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """The rows that name a window as theirs: then, when it landed, beside now."""
+
+    kept: int
+    taken_over: int
+    """By newer windows, as they should be."""
+    changed: int
+    missing: int
+    foreign: int
+    """There now, under the window's name, and not then."""
+
+    @property
+    def is_whole(self) -> bool:
+        return not (self.changed or self.missing or self.foreign)
+
+
+class GroupTarget(Target, Protocol):
+    """A target that can publish the rows of several windows in one commit."""
+
+    def measure_windows(self, spans: Spans, version: int, *, like: int | None = None) -> Sequence[Measures]:
+        """Measure the rows of each of `spans` as they were at `version`, in one pass.
+
+        `like`: only the columns that the target had at that version, so that one which came later is no difference.
+        """
+
+    def lineage(self, keyed: Keyed, window_key: str, version: int) -> Lineage:
+        """What has become of the rows that a window's commit, at `version`, wrote by key."""
+
+
+class GroupSource(Source, Protocol):
+    """A source that can read several windows in one go."""
+
+    def read_many(
+        self, pins: Sequence[Pins], windows: Sequence[Window], fits: Sequence[Sequence[Fit] | None]
+    ) -> DataFrame | None:
+        """The pinned rows of all of these, lazily, each with the place of its window in the column `AT`.
+
+        None where that cannot be done in one go: then each is read by itself.
+        """
+
+
+class VersionedSource(Source, Protocol):
+    """A source that has versions, and can be read as it was at one of them."""
+
+    @property
+    def version(self) -> int | None:
+        """The newest one; None where there is no such source yet."""
+
+    def at_version(self, version: int) -> Source:
+        """The same source, as it was then, whatever happens to it."""
+
+
+AT = "_samewise_at"
+"""Which of several windows a row belongs to, counted from 0; never written to a target."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from samewise.core.ids import Json, app_id, batch_id, stable_hash
+from samewise.core.groups import Group, Member
+from samewise.core.ids import Json, app_id, batch_id, group_app_id, stable_hash
 from samewise.core.measures import Measures
 from samewise.core.windows import Window, instant_text, parse_instant
 
@@ -60,6 +61,14 @@ class Pins:
     details: Mapping[str, Any] = field(default_factory=dict)
     """JSON: whatever the source needs to read exactly this again."""
 
+    @property
+    def size_bytes(self) -> int | None:
+        """How much there is to read, as far as it can be known without reading it."""
+        if "bytes" in self.details:
+            return int(self.details["bytes"])
+        files = self.details.get("files")
+        return None if files is None else sum(int(file[1]) for file in files)
+
     def to_json(self) -> dict[str, Any]:
         return {
             "kind": self.kind,
@@ -106,10 +115,24 @@ class RunRecord:
     """For a strategy that writes by key, from the check on: of two rows of one version, that of the later load wins."""
     era: int | None = None
     """The first epoch of this definition and contract: rows of an earlier one are stamped anew, even if equal."""
+    group: Group | None = None
+    """Set where the window is published together with its neighbours, under the group's token."""
 
     @property
     def app_id(self) -> str:
+        if self.group is not None:
+            return group_app_id(self.pipeline, self.task, self.group.span)
         return app_id(self.pipeline, self.task, self.window)
+
+    @property
+    def token(self) -> int:
+        """The version that the commit's token carries: the generation, or the group's."""
+        return self.generation if self.group is None else self.group.generation
+
+    @property
+    def commit_id(self) -> str:
+        """Whose commit it is: the run's, or the group's."""
+        return self.run_id if self.group is None else self.group.group_id
 
     @property
     def batch_id(self) -> str:
@@ -168,10 +191,33 @@ class Stamp:
     """How far an incremental source has been read with this commit."""
     changes: Mapping[str, int] | None = None
     """By key: how many rows did what to the target."""
+    members: Sequence[Member] = ()
+    """The windows of a group. Its `window` is their span, its `run_id` and `generation` are the group's."""
 
     @property
     def app_id(self) -> str:
+        if self.members:
+            return group_app_id(self.pipeline, self.task, self.window)
         return app_id(self.pipeline, self.task, self.window)
+
+    @property
+    def parts(self) -> list[Stamp]:
+        """What the commit says about each window: itself, or one for each window of a group."""
+        if not self.members:
+            return [self]
+        return [
+            replace(
+                self,
+                window=member.window,
+                run_id=member.run_id,
+                generation=member.generation,
+                fingerprint=member.fingerprint,
+                measures=member.measures,
+                rows_read=member.rows_read,
+                members=(),
+            )
+            for member in self.members
+        ]
 
     @property
     def takes_token(self) -> bool:
@@ -181,7 +227,7 @@ class Stamp:
     @property
     def text(self) -> str:
         """One line of JSON, for the commit's metadata."""
-        body = {
+        body: dict[str, Any] = {
             "store": self.store_id,
             "run_id": self.run_id,
             "attempt_id": self.attempt_id,
@@ -202,6 +248,8 @@ class Stamp:
             "watermark": self.watermark,
             "changes": None if self.changes is None else dict(self.changes),
         }
+        if self.members:
+            body["members"] = [member.to_json() for member in self.members]
         return json.dumps({"samewise": 1, **body}, separators=(",", ":"), sort_keys=True)
 
     @classmethod
@@ -240,6 +288,7 @@ class Stamp:
             era=body.get("era"),
             watermark=body.get("watermark"),
             changes=body.get("changes"),
+            members=tuple(Member.from_json(value) for value in body.get("members", ())),
         )
 
 

@@ -39,3 +39,35 @@ class Span:
         if self.upper is None:
             return f"{name} = {literal(self.lower)}"
         return f"{name} >= {literal(self.lower)} AND {name} < {literal(self.upper)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """The rows of several windows together: `parts` are their spans, in order of time, each beside the next."""
+
+    parts: tuple[Span, ...]
+
+    @property
+    def sql(self) -> str:
+        """A predicate that is never true for NULL."""
+        first, last = self.parts[0], self.parts[-1]
+        if first.upper is None:
+            values = ", ".join(literal(part.lower) for part in self.parts)
+            return f"{quote(first.column)} IN ({values})"
+        return Span(first.column, first.lower, last.upper).sql
+
+    def at(self, number: str) -> str:
+        """Whether a row lies in the span whose place in `parts`, from 0 on, `number` says. SQL that may be NULL."""
+        column = quote(self.parts[0].column)
+        lowers = ", ".join(literal(part.lower) for part in self.parts)
+        lower = f"element_at(array({lowers}), {number} + 1)"
+        if self.parts[0].upper is None:
+            return f"{column} = {lower}"
+        uppers = ", ".join(literal(part.upper) for part in self.parts if part.upper is not None)
+        return f"{column} >= {lower} AND {column} < element_at(array({uppers}), {number} + 1)"
+
+    @property
+    def number(self) -> str:
+        """The place in `parts` of the span that a row lies in; NULL for a row outside all of them."""
+        cases = " ".join(f"WHEN {part.sql} THEN {at}" for at, part in enumerate(self.parts))
+        return f"CASE {cases} END"

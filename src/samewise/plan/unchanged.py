@@ -81,7 +81,7 @@ def _was_changed(receipt: Receipt, commits: Sequence[TargetCommit], *, keyed: bo
     if own is None:
         return True
     # A run that had nothing to write left no commit, only the table in which it found its rows.
-    if receipt.wrote and (own.stamp is None or own.stamp.run_id != receipt.run_id):
+    if receipt.wrote and (own.stamp is None or all(part.run_id != receipt.run_id for part in own.stamp.parts)):
         return True
     return any(_touches(commit, receipt, keyed=keyed) for commit in later)
 
@@ -92,4 +92,4 @@ def _touches(commit: TargetCommit, receipt: Receipt, *, keyed: bool) -> bool:
     stamp = commit.stamp
     if stamp is None or (stamp.pipeline, stamp.task) != (receipt.pipeline, receipt.task):
         return True
-    return not keyed and stamp.window.overlaps(receipt.window)
+    return not keyed and any(part.window.overlaps(receipt.window) for part in stamp.parts)

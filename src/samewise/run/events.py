@@ -26,6 +26,25 @@ class WindowBegan:
 
 
 @dataclass(frozen=True, slots=True)
+class BackfillPlanned:
+    """A backfill begins, or goes on."""
+
+    backfill_id: str
+    windows: int
+    done: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupBegan:
+    """Windows that are loaded together, from the first to the last."""
+
+    task: str
+    first: Window
+    last: Window
+    windows: int
+
+
+@dataclass(frozen=True, slots=True)
 class StepBegan:
     task: str
     window: Window
@@ -51,7 +70,7 @@ class WindowEnded:
     seconds: float
 
 
-Event: TypeAlias = Note | WindowBegan | StepBegan | WillRetry | WindowEnded
+Event: TypeAlias = Note | WindowBegan | BackfillPlanned | GroupBegan | StepBegan | WillRetry | WindowEnded
 Listener: TypeAlias = Callable[[Event], None]
 
 

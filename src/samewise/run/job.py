@@ -71,6 +71,8 @@ class Job:
     retries: Retries = Retries()
     dedup: Dedup | None = None
     hash_key: HashKey | None = None
+    sets_aside: bool = False
+    """True where malformed rows of the source go to the quarantine."""
     set_aside_without: Sequence[str] = ()
     """A row with a NULL in one of these, its key's columns, goes to the quarantine."""
     lease_seconds: float = 60.0
@@ -106,6 +108,11 @@ class Job:
     def has_watermark(self) -> bool:
         """True where it can be said how far the source has been read."""
         return self.grid is not None or isinstance(self.incremental, Since)
+
+    @property
+    def pins_without_spark(self) -> bool:
+        """True where a look at what a window would read starts no Spark."""
+        return all(getattr(source, "pins_without_spark", False) for source in (self.source, *self.inputs.values()))
 
     @property
     def marks_rows(self) -> bool:

@@ -7,11 +7,12 @@ from datetime import datetime
 
 from samewise.core.errors import Busy, Refused, SamewiseError, Superseded
 from samewise.core.windows import Window
+from samewise.plan.unchanged import Reason
 from samewise.run.events import Listener, Note, WindowBegan, WindowEnded
 from samewise.run.job import Job
 from samewise.run.results import RunResult, WindowResult
 from samewise.run.schedule import Graph, in_order, schedule_work
-from samewise.run.stale import Sourceless, find_stale
+from samewise.run.stale import Sourceless, could_have_more, find_stale
 from samewise.run.window import Options, run_window
 from samewise.state import watermarks
 from samewise.state.store import Store
@@ -37,6 +38,8 @@ def run_stale(graph: Graph, kinds: Collection[str], store: Store, options: Optio
         name = f"{one.job.name} {one.job.label(one.window)}"
         if isinstance(one, Sourceless):
             emit(Note(f"{name}: left as it is: {one.error.message}"))
+        elif one.reasons == (Reason.CONTRACT,) and not could_have_more(one.job, one.window, store):
+            emit(Note(f"{name}: left as it is: its source has another schema than the one that is accepted now"))
         else:
             emit(Note(f"{name}: {'; '.join(one.reasons)}"))
             wanted[one.job.task].append(one.window)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from samewise.core.ids import app_id, stable_hash
@@ -51,7 +51,7 @@ def recover(job: Job, store: Store, *, adopt: bool, emit: Listener) -> Recovered
     if head.owner is not None and changes_hands and not adopt and not was_lost(head.owner, job.owner):
         check_owner(head.owner, job.owner, job.target.key)
     known = job.target.known_commits()
-    commits = [c for c in known if _is_ours(c, job)]
+    commits = [part for c in known if _is_ours(c, job) for part in _parts(c)]
     generation = runs.latest_generation(store, job.pipeline, job.task, FULL)
     restored = sum(_restore(job, store, commit, head, emit) for commit in _newest(commits))
     lost = _restore_lost(job, store, commits, head)
@@ -74,6 +74,12 @@ def recover(job: Job, store: Store, *, adopt: bool, emit: Listener) -> Recovered
 def _is_ours(commit: TargetCommit, job: Job) -> bool:
     stamp = commit.stamp
     return stamp is not None and stamp.takes_token and (stamp.pipeline, stamp.task) == (job.pipeline, job.task)
+
+
+def _parts(commit: TargetCommit) -> list[TargetCommit]:
+    """A commit as its windows would tell it, each for itself: a group's commit is one of each of them."""
+    assert commit.stamp is not None
+    return [replace(commit, stamp=part, rows=None) for part in commit.stamp.parts] if commit.stamp.members else [commit]
 
 
 def _newest(commits: Sequence[TargetCommit]) -> list[TargetCommit]:

@@ -103,6 +103,19 @@ class LazySpark:
             with _starting:
                 self._idle.setdefault(zone, []).append(lone)
 
+    def another_in(self, zone: str) -> SparkSession:
+        """A session beside the others, for a thread of its own: its views and its conf are nobody else's."""
+        session = self.session_for(zone)
+        with _starting:
+            if not is_connect(session):
+                return _sibling(session, zone)
+            if self._settings.remote is None or self._caller is not None:
+                raise ConfigError(
+                    "a Spark Connect session that the caller brought cannot be shared between threads",
+                    next_step="leave out --parallel, or set spark.remote in samewise.yaml instead",
+                )
+            return self._connect(self._settings.remote, zone)
+
     def stop(self) -> None:
         """Stop what was started here, give a borrowed session its conf back. A second call does nothing."""
         with _starting:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from samewise.core.errors import Refused
 from samewise.core.windows import FULL, Window
 from samewise.plan.unchanged import STALE, Reason
+from samewise.run.check import judge_source
 from samewise.run.job import Job
 from samewise.run.planning import Plan, make_plan
 from samewise.run.schedule import Graph
-from samewise.state import receipts
+from samewise.state import contracts, receipts
 from samewise.state.store import Store
 
 
@@ -56,3 +57,13 @@ def _look(job: Job, window: Window, store: Store, wanted: frozenset[Reason]) -> 
         return Sourceless(job, window, error) if Reason.SOURCE in wanted else None
     reasons = tuple(reason for reason in plan.stale if reason in wanted)
     return Stale(job, window, reasons) if reasons else None
+
+
+def could_have_more(job: Job, window: Window, store: Store) -> bool:
+    """Whether the window's source fits the contract that holds now: only then could a load under it bring anything.
+
+    Looks at headers and footers; no row is read.
+    """
+    contract = contracts.current(store, job.pipeline, job.task)
+    known = None if contract is None else contract.schema
+    return not judge_source(job, known, job.source.shapes(job.source.pin(window))).is_refused

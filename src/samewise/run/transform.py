@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from samewise.core.errors import TransformFailed
 from samewise.core.ids import stable_hash
-from samewise.core.sql import literal
+from samewise.core.sql import literal, quote
 from samewise.core.windows import Window
 from samewise.storage.failures import Kind, read_failure
 
@@ -75,8 +75,24 @@ class SqlTransform:
         rows.createOrReplaceTempView("source")
         for name, table in context.inputs.items():
             table.createOrReplaceTempView(name)
+        return self._query(self.text, context)
+
+    def apply_beside(self, rows: DataFrame, context: Context, mark: str, text: str | None = None) -> DataFrame:
+        """The same while other windows are being prepared: in views of its own, which the others do not replace.
+
+        Over Spark Connect a view's name is looked up when the rows are wanted, not when the query is built.
+        """
+        tables = []
+        for name, table in {"source": rows, **context.inputs}.items():
+            view = f"_samewise_{name}_{mark}"
+            table.createOrReplaceTempView(view)
+            tables.append(f"{quote(name)} AS (SELECT * FROM {quote(view)})")
+        query = (text or self.text).strip().removesuffix(";")
+        return self._query(f"WITH {', '.join(tables)} SELECT * FROM (\n{query}\n)", context)
+
+    def _query(self, text: str, context: Context) -> DataFrame:
         try:
-            return context.spark.sql(self.text, args=_bound(context))
+            return context.spark.sql(text, args=_bound(context))
         except Exception as error:
             failure = read_failure(error)
             if failure.kind is not Kind.TRANSFORM and "Analysis" not in type(error).__name__:

@@ -34,6 +34,7 @@ from samewise.run.failures import explain
 from samewise.run.job import Job
 from samewise.run.planning import Plan, can_resume, make_plan, new_run
 from samewise.run.results import Status, WindowResult
+from samewise.run.settle import settle_group
 from samewise.state import attempts, leases, receipts, runs, watermarks
 from samewise.state.attempts import AttemptStatus
 from samewise.state.heartbeat import Heartbeat
@@ -65,7 +66,7 @@ def run_window(job: Job, window: Window, store: Store, options: Options, emit: L
     try:
         result = _run(job, window, store, options, emit)
     except SamewiseError as error:
-        result = _failed(job, window, store, error)
+        result = window_failed(job, window, store, error)
     return result.timed(started_at, time.monotonic() - began)
 
 
@@ -76,7 +77,7 @@ def _run(job: Job, window: Window, store: Store, options: Options, emit: Listene
         for text in plan.notes:
             emit(Note(text))
         if plan.reason is None:
-            return _unchanged(job, window, store)
+            return window_unchanged(job, window, store)
     with holding(job, window, store, wait=options.wait) as (lease, heartbeat):
         return _Held(job, window, store, options, emit, lease, heartbeat).run()
 
@@ -120,6 +121,10 @@ class _Held:
         finished: WindowResult | None = None
         for _ in range(_REPLANS):
             record = runs.open_run(self.store, self.job.pipeline, self.job.task, self.window)
+            if record is not None and record.group is not None:
+                # Planned together with its neighbours. Their commit is asked for, or made impossible, first.
+                settle_group(self.job, record.group.group_id, self.store, [self.lease])
+                continue
             if record is not None:
                 landed = self._ask(record)
                 match course(record.point, landed.answer, same_plan=self._can_resume(record, landed)):
@@ -142,7 +147,7 @@ class _Held:
                         continue
             plan = _plan(self.job, self.window, self.store, self.options)
             if plan.reason is None:
-                return finished or _unchanged(self.job, self.window, self.store)
+                return finished or window_unchanged(self.job, self.window, self.store)
             record = runs.insert_run(self.store, new_run(plan, forced=self.options.force), self.lease)
             failpoints.reach(Failpoint.PLANNED)
             try:
@@ -182,7 +187,7 @@ class _Held:
         except Transient as error:
             self._give_up(record.run_id, error)
             raise
-        return _succeeded(self.job, self.window, self.store, number, reason)
+        return window_succeeded(self.job, self.window, self.store, number, reason)
 
     def _give_up(self, run_id: str, error: Transient) -> None:
         """Close a run whose attempts are used up, unless one of them may have committed: that must be asked."""
@@ -300,7 +305,8 @@ def _attempt_status(error: SamewiseError) -> AttemptStatus:
     return AttemptStatus.SUPERSEDED if isinstance(error, Superseded) else AttemptStatus.FAILED
 
 
-def _unchanged(job: Job, window: Window, store: Store) -> WindowResult:
+def window_unchanged(job: Job, window: Window, store: Store) -> WindowResult:
+    """The result of a window that a run would not change."""
     receipt = receipts.latest(store, job.pipeline, job.task, window)
     return WindowResult(
         job.task,
@@ -312,7 +318,8 @@ def _unchanged(job: Job, window: Window, store: Store) -> WindowResult:
     )
 
 
-def _succeeded(job: Job, window: Window, store: Store, attempt: int, reason: str) -> WindowResult:
+def window_succeeded(job: Job, window: Window, store: Store, attempt: int, reason: str) -> WindowResult:
+    """The result of a window whose receipt is stored."""
     receipt = receipts.latest(store, job.pipeline, job.task, window)
     assert receipt is not None
     run = runs.get(store, receipt.run_id)
@@ -348,7 +355,8 @@ def _written(job: Job, receipt: Receipt) -> int | None:
     return None if receipt.measures is None else receipt.measures.rows
 
 
-def _failed(job: Job, window: Window, store: Store, error: SamewiseError) -> WindowResult:
+def window_failed(job: Job, window: Window, store: Store, error: SamewiseError) -> WindowResult:
+    """The result of a window that was not loaded, with an error that says everything that a person is told."""
     if isinstance(error, LeaseLost):
         error = _overtaken(job, window, store, error)
     match error:

@@ -8,11 +8,11 @@ from urllib.parse import unquote
 
 from samewise.core.errors import PinsGone, Refused, SamewiseError
 from samewise.core.ids import stable_hash
-from samewise.core.ports import Bounds, Spark, TimeColumn
+from samewise.core.ports import AT, Bounds, Spark, TimeColumn
 from samewise.core.records import Pins
-from samewise.core.schema import Schema
-from samewise.core.shapes import Fit, Shape
-from samewise.core.sql import Span, quote
+from samewise.core.schema import Column, Schema
+from samewise.core.shapes import Fit, Shape, Taken
+from samewise.core.sql import Span, Spans, quote
 from samewise.core.windows import Window, instant_text, parse_instant
 from samewise.sources import fitting
 from samewise.sources.failure_text import failure_text
@@ -53,6 +53,7 @@ class DeltaSource:
         *,
         span: Callable[[Schema, Window], Span | None] | None = None,
         since: Callable[[Schema], TimeColumn] | None = None,
+        version: int | None = None,
     ) -> None:
         if (location is None) == (table is None):
             raise ValueError("a Delta source is a location or a catalog table, not both")
@@ -62,6 +63,21 @@ class DeltaSource:
         self._span = span
         self._read: dict[str, list[tuple[DataFrame, Fit]]] = {}
         self._since = since
+        self._fixed = version
+
+    @property
+    def version(self) -> int | None:
+        return self._ask(lambda log: None if log is None else log.version)
+
+    def at_version(self, version: int) -> DeltaSource:
+        return DeltaSource(
+            self._location, self._table, self._spark, span=self._span, since=self._since, version=version
+        )
+
+    @property
+    def pins_without_spark(self) -> bool:
+        """A table of a catalog is found by Spark alone."""
+        return self._location is not None
 
     @property
     def name(self) -> str:
@@ -81,12 +97,7 @@ class DeltaSource:
         return [Shape(self._schema(pins), (self.name,))]
 
     def read(self, pins: Pins, window: Window, fits: Sequence[Fit] | None = None) -> DataFrame:
-        reader = self._spark().read.option("versionAsOf", int(pins.details["version"]))
-        if self._table is not None:
-            rows = reader.table(self._reference)
-        else:
-            assert self._location is not None
-            rows = reader.format("delta").load(spark_folder(self._location))
+        rows = self._table_at(pins)
         span = self._span_pinned(pins, window)
         if span is not None:
             rows = rows.where(span.sql)
@@ -95,6 +106,26 @@ class DeltaSource:
         (fit,) = fits
         self._read[pins.fingerprint] = with_casts([(rows, fit)])
         return fitted(rows, fit)
+
+    def read_many(
+        self, pins: Sequence[Pins], windows: Sequence[Window], fits: Sequence[Sequence[Fit] | None]
+    ) -> DataFrame | None:
+        """One read of the version that all of them pin; None where they pin several, or the whole table."""
+        versions = {(each.kind, each.details["version"], each.details["table_id"]) for each in pins}
+        if len(versions) != 1 or any(each is None or each != fits[0] for each in fits):
+            return None
+        schema = self._schema(pins[0])
+        found = [self._span_of(schema, window) for window in windows]
+        parts = tuple(span for span in found if span is not None)
+        if len(parts) != len(windows):
+            return None
+        assert fits[0] is not None
+        (fit,) = fits[0]
+        if any(taken.casts for taken in fit):
+            return None  # A value that does not fit is told with its window.
+        spans, tag = Spans(parts), Column(AT, "int")
+        rows = self._table_at(pins[0]).where(spans.sql).selectExpr("*", f"{spans.number} AS {quote(AT)}")
+        return fitted(rows, (*fit, Taken(tag, tag)))
 
     def malformed(self, pins: Pins) -> DataFrame | None:
         """A Delta table has no malformed rows."""
@@ -118,6 +149,13 @@ class DeltaSource:
             return _gone(f"a file of {self.name} at version {pins.details['version']} has vanished")
         return fitting.refusal(error, self._read.get(pins.fingerprint, []))
 
+    def _table_at(self, pins: Pins) -> DataFrame:
+        reader = self._spark().read.option("versionAsOf", int(pins.details["version"]))
+        if self._table is not None:
+            return reader.table(self._reference)
+        assert self._location is not None
+        return reader.format("delta").load(spark_folder(self._location))
+
     @property
     def _reference(self) -> str:
         if self._table is not None:
@@ -137,12 +175,20 @@ class DeltaSource:
     def _pins(self, log: Log | None, window: Window) -> Pins:
         if log is None:
             raise self._no_table()
-        files = log.files(self._span_of(log.schema, window), log.version)
+        version = log.version if self._fixed is None else self._fixed
+        try:
+            files = log.files(self._span_of(log.schema_at(version), window), version)
+        except VersionGone as error:
+            raise _gone(f"{self.name} cannot be read at version {version} any more") from error
         return Pins(
             kind="delta",
             fingerprint=stable_hash(["delta", log.table_id, [list(file) for file in files]]),
-            summary=f"{self.name} at version {log.version}",
-            details={"version": log.version, "table_id": log.table_id},
+            summary=f"{self.name} at version {version}",
+            details={
+                "version": version,
+                "table_id": log.table_id,
+                "bytes": sum(file.size_bytes for file in files),
+            },
         )
 
     def _pins_since(self, log: Log | None, wanted: Bounds, last: Pins | None) -> Pins:

@@ -112,17 +112,22 @@ class Grouping:
         return "string" if column is None else column.type
 
 
-def footer_structs(paths: Sequence[str], format: str, ask_spark: Callable[[str], StructType]) -> dict[str, StructType]:
-    """What each Parquet or ORC file holds. Spark is asked once for all Parquet files with the same footer.
+def footer_structs(
+    paths: Sequence[str], format: str, ask_spark: Callable[[str], StructType], asked: dict[str, StructType]
+) -> dict[str, StructType]:
+    """What each Parquet or ORC file holds. Spark is asked once for all Parquet files with the same footer: `asked`
+    remembers its answers, also from one window to the next.
 
     Raises `Refused` for a file that is damaged.
     """
     found: dict[str, StructType] = {}
-    asked: dict[str, StructType] = {}
     for path in paths:
         if format == "orc":
             _check_orc(path)
-        kind = _parquet_signature(path) if format == "parquet" else path
+        if format != "parquet":
+            found[path] = ask_spark(path)
+            continue
+        kind = _parquet_signature(path)
         if kind not in asked:
             asked[kind] = ask_spark(path)
         found[path] = asked[kind]

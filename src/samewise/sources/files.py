@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 
 from samewise.core.errors import ConfigError, PinsGone, Refused, SamewiseError
 from samewise.core.ids import Json, stable_hash
-from samewise.core.ports import FoundFile, Spark
+from samewise.core.ports import AT, FoundFile, Spark
 from samewise.core.records import Pins
 from samewise.core.schema import Column, Schema
-from samewise.core.shapes import Fit, Shape
+from samewise.core.shapes import Fit, Shape, Taken
 from samewise.core.sql import quote
 from samewise.core.windows import FULL, Window
 from samewise.sources import fitting, malformed
 from samewise.sources.csv_header import read_header
 from samewise.sources.file_groups import Group, Grouping, footer_structs
+from samewise.sources.file_windows import together
 from samewise.sources.fitting import fitted, with_casts
 from samewise.sources.manifest import Manifest, compare_checksums, compare_files, read_manifest
 from samewise.sources.path_columns import PathColumns
@@ -71,7 +72,10 @@ class FilesSource:
         self._manifest = manifest
         self._grouping = Grouping(declared, dict(renames or {}))
         self._groups: dict[str, list[Group]] = {}
+        self._footers: dict[str, StructType] = {}
         self._read: dict[str, list[tuple[DataFrame, Fit]]] = {}
+
+    pins_without_spark = True
 
     def pin(self, window: Window) -> Pins:
         glob = self._path(window)
@@ -123,6 +127,21 @@ class FilesSource:
             first = first.unionByName(rows)
         return first
 
+    def read_many(
+        self, pins: Sequence[Pins], windows: Sequence[Window], fits: Sequence[Sequence[Fit] | None]
+    ) -> DataFrame | None:
+        """All files in one go, where all have the same columns and each says by its folder whose it is."""
+        joint = together([self._grouped(each) for each in pins])
+        if joint is None or self._quarantines or any(each is None or each != fits[0] for each in fits):
+            return None
+        assert fits[0] is not None
+        (fit,) = fits[0]
+        if any(taken.casts for taken in fit):
+            return None  # A value that does not fit is told with its window.
+        group, number = joint
+        tag = Column(AT, "int")
+        return fitted(self._rows(group, fit, number), (*fit, Taken(tag, tag)))
+
     def malformed(self, pins: Pins) -> DataFrame | None:
         """The raw rows that `read` leaves out (`line`), each with the file that it comes from (`file`)."""
         return self._malformed_rows(pins) if self._quarantines else None
@@ -154,7 +173,7 @@ class FilesSource:
 
     def _group(self, paths: Sequence[str]) -> list[Group]:
         if self._format not in _TEXT:
-            return self._grouping.by_footer(footer_structs(paths, self._format, self._struct_in))
+            return self._grouping.by_footer(footer_structs(paths, self._format, self._struct_in, self._footers))
         if not self._header:
             return self._grouping.unnamed(paths)
         return self._grouping.by_header({path: read_header(path, self._delimiter, self._options) for path in paths})
@@ -168,14 +187,14 @@ class FilesSource:
                 raise refusal from error
             raise
 
-    def _rows(self, group: Group, fit: Fit) -> DataFrame:
-        """The rows of the group's files, with the columns that `fit` takes."""
+    def _rows(self, group: Group, fit: Fit, number: str | None = None) -> DataFrame:
+        """The rows of the group's files, with the columns that `fit` takes, and `number` as `AT` where it is given."""
         if self._format not in _TEXT:
-            return self._load_footed(group, fit)
+            return self._load_footed(group, fit, number)
         if self._quarantines:
             rows = self._permissive(group).where(f"{quote(malformed.COLUMN)} IS NULL")
         else:
-            rows = self._load(group, _text_schema(group), mode="FAILFAST")
+            rows = self._load(group, _text_schema(group), number, mode="FAILFAST")
         return rows.where(_every_column(group))
 
     def _malformed_rows(self, pins: Pins) -> DataFrame:
@@ -194,13 +213,13 @@ class FilesSource:
         wider = Schema((*_text_schema(group).columns, *Schema.of([(malformed.COLUMN, "string")]).columns))
         return self._load(group, wider, mode="PERMISSIVE", columnNameOfCorruptRecord=malformed.COLUMN)
 
-    def _load(self, group: Group, schema: Schema, **options: str) -> DataFrame:
+    def _load(self, group: Group, schema: Schema, number: str | None = None, **options: str) -> DataFrame:
         reader = self._reader(group.path_columns).options(**options).schema(_ddl(schema))
         rows = reader.load([spark_path(path) for path in group.paths])
         # Spark adds every column that it finds in the folders; only the declared ones are wanted.
-        return rows.select(*[quote(name) for name in schema.names])
+        return rows.selectExpr(*[quote(name) for name in schema.names], *_tagged(number))
 
-    def _load_footed(self, group: Group, fit: Fit) -> DataFrame:
+    def _load_footed(self, group: Group, fit: Fit, number: str | None = None) -> DataFrame:
         from pyspark.sql.types import StructType
 
         assert group.struct is not None
@@ -211,7 +230,7 @@ class FilesSource:
             fields += self._spark().createDataFrame([], _ddl(in_path)).schema.fields
         reader = self._reader(group.path_columns).schema(StructType(fields))
         rows = reader.load([spark_path(path) for path in group.paths])
-        return rows.select(*[quote(field.name) for field in fields])
+        return rows.selectExpr(*[quote(field.name) for field in fields], *_tagged(number))
 
     def _reader(self, path_columns: PathColumns) -> DataFrameReader:
         reader = self._spark().read.format(self._format).options(**self._options)
@@ -221,6 +240,10 @@ class FilesSource:
         if path_columns.base is None:
             return reader.option("recursiveFileLookup", "true")
         return reader.option("basePath", spark_folder(path_columns.base))
+
+
+def _tagged(number: str | None) -> list[str]:
+    return [] if number is None else [f"{number} AS {quote(AT)}"]
 
 
 def _text_schema(group: Group) -> Schema:

@@ -32,6 +32,8 @@ class Split:
 
     readers: int | None = None
     partition_by: str | None = None
+    most: int = DEFAULT_READERS
+    """How many there are at most where `readers` does not say: more than run at once only wait for each other."""
 
 
 def shares(session: Session, statement: str, asked: Asked, described: Described, split: Split) -> list[Any]:
@@ -39,7 +41,7 @@ def shares(session: Session, statement: str, asked: Asked, described: Described,
     plan = _explained(session, statement)
     wanted = split.readers
     if wanted is None:
-        wanted = max(1, min(DEFAULT_READERS, -(-int(plan["Plan Rows"]) // ROWS_A_READER)))
+        wanted = max(1, min(split.most, -(-int(plan["Plan Rows"]) // ROWS_A_READER)))
     if wanted == 1:
         return [None]
     if split.partition_by is not None:

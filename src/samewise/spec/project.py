@@ -73,6 +73,14 @@ class SparkSpec(Model):
         return None if self.remote is not None else self.master or _DEFAULT_MASTER
 
 
+class BackfillSpec(Model):
+    """How much a backfill publishes in one commit at most; a larger window goes alone."""
+
+    windows: int = Field(default=100, ge=1, le=1000)
+    megabytes: int = Field(default=256, ge=1)
+    rows: int = Field(default=5_000_000, ge=1)
+
+
 class EnvSpec(Model):
     """What `--env NAME` lays over the project's own settings."""
 
@@ -98,6 +106,7 @@ class ProjectSpec(Model):
     staging: Text | None = None
     quarantine: Text = "quarantine"
     lease: Duration = timedelta(seconds=60)
+    backfill: BackfillSpec = Field(default_factory=BackfillSpec)
     spark: SparkSpec = Field(default_factory=SparkSpec)
     connections: Mapping[Name, ConnectionSpec] = Field(default_factory=dict, repr=False)
     envs: Mapping[Name, EnvSpec] = Field(default_factory=dict)

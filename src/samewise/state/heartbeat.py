@@ -1,4 +1,4 @@
-"""Keeps a lease alive while its run works."""
+"""Keeps a lease, or those of a group, alive while the run works."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from samewise.state.store import Store
 
 
 class Heartbeat:
-    """Renews a lease from a thread of its own, three times in its life, until the block ends.
+    """Renews leases from a thread of its own, three times in its life, until the block ends.
 
-    An error that may pass is tried again until the lease has run out. Then, or when another runner
-    took over, `lost` becomes true and stays so.
+    An error that may pass is tried again until they have run out. Then, or when another runner
+    took over one of them, `lost` becomes true and stays so.
     """
 
-    def __init__(self, store: Store, lease: Lease) -> None:
+    def __init__(self, store: Store, *held: Lease) -> None:
         self._store = store
-        self._lease = lease
+        self._held = list(held)
         self._cause: Exception | None = None
         self._lost = threading.Event()
         self._stop = threading.Event()
@@ -37,9 +37,9 @@ class Heartbeat:
             return
         if isinstance(self._cause, LeaseLost):
             raise self._cause
+        lease = self._held[0]
         raise LeaseLost(
-            f"{self._lease.target} {self._lease.window_key}: the lease ran out, as it could not be renewed:"
-            f" {self._cause}",
+            f"{lease.target} {lease.window_key}: the lease ran out, as it could not be renewed: {self._cause}",
             kept="this attempt writes nothing any more",
             next_step="run the same command again; it goes on from what has landed",
         ) from self._cause
@@ -58,14 +58,14 @@ class Heartbeat:
         self._thread.join()
 
     def _beat(self) -> None:
-        ttl = self._lease.ttl_seconds
+        ttl = self._held[0].ttl_seconds
         # Counted on this machine's monotonic clock from before each renewal: never later than the store's.
         runs_out_at = time.monotonic() + ttl
         pause = ttl / 3
         while not self._stop.wait(pause):
             asked_at = time.monotonic()
             try:
-                self._lease = leases.renew(self._store, self._lease)
+                self._held = self._renewed()
             except LeaseLost as error:
                 return self._give_up(error)
             except SamewiseError as error:
@@ -79,6 +79,11 @@ class Heartbeat:
                 runs_out_at = asked_at + ttl
                 pause = ttl / 3
         return None
+
+    def _renewed(self) -> list[Lease]:
+        if len(self._held) == 1:
+            return [leases.renew(self._store, self._held[0])]
+        return leases.renew_all(self._store, self._held)
 
     def _give_up(self, error: Exception) -> None:
         self._cause = error

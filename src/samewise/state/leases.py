@@ -7,13 +7,13 @@ the length of the transaction: whoever takes over waits for it, or makes it fail
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, and_, select, update
+from sqlalchemy import ColumnElement, Connection, Select, Update, and_, select, update
 
 from samewise.core.errors import Busy, LeaseLost
 from samewise.core.records import RunRecord
@@ -22,6 +22,8 @@ from samewise.state.engine import insert_new, now
 from samewise.state.holders import Holder, is_gone
 from samewise.state.store import Store, rides_out
 from samewise.state.tables import leases
+
+Statement = TypeVar("Statement", Select[Any], Update)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +49,7 @@ def acquire(store: Store, target: str, window_key: str, holder: Holder, ttl_seco
     One that has expired, or whose process is known to be gone, is taken over. A second call is
     `Busy` too, also from the same process: two threads are two runners.
     """
-    asked: list[Lease] = []
-    return _acquire(store, target, window_key, holder, ttl_seconds, asked)
+    return _acquire(store, target, window_key, holder, ttl_seconds, [])
 
 
 @rides_out
@@ -57,44 +58,67 @@ def _acquire(
 ) -> Lease:
     """`asked` are the leases that were asked for when the connection broke: each may have been given."""
     with store.transaction() as connection:
-        # There is always a row to lock, so that two first runners line up as well.
-        insert_new(
-            connection,
-            leases,
-            {"target": target, "window_key": window_key, "epoch": 0},
-            ["target", "window_key"],
+        return _take(connection, target, window_key, holder, ttl_seconds, asked)
+
+
+def _take(
+    connection: Connection, target: str, window_key: str, holder: Holder, ttl_seconds: float, asked: list[Lease]
+) -> Lease:
+    # There is always a row to lock, so that two first runners line up as well.
+    insert_new(
+        connection,
+        leases,
+        {"target": target, "window_key": window_key, "epoch": 0},
+        ["target", "window_key"],
+    )
+    row = connection.execute(select(leases).where(_row(target, window_key)).with_for_update()).one()
+    for lease in asked:
+        # To the microsecond: another thread of this process has the same name.
+        same = (row.window_key, row.epoch, row.acquired_at) == (lease.window_key, lease.epoch, lease.acquired_at)
+        if same and row.holder == holder.to_json():
+            return lease
+    at = now(connection)
+    if row.holder is not None:
+        other = Holder.from_json(row.holder)
+        if row.expires_at > at and not is_gone(other):
+            raise _busy(target, window_key, other, row.acquired_at, row.expires_at)
+    lease = Lease(
+        target=target,
+        window_key=window_key,
+        epoch=row.epoch + 1,
+        holder=holder,
+        ttl_seconds=ttl_seconds,
+        acquired_at=at,
+        expires_at=at + timedelta(seconds=ttl_seconds),
+    )
+    asked.append(lease)
+    connection.execute(
+        update(leases)
+        .where(_row(target, window_key))
+        .values(
+            epoch=lease.epoch,
+            holder=holder.to_json(),
+            acquired_at=lease.acquired_at,
+            expires_at=lease.expires_at,
         )
-        row = connection.execute(select(leases).where(_row(target, window_key)).with_for_update()).one()
-        for lease in asked:
-            # To the microsecond: another thread of this process has the same name.
-            if (row.epoch, row.acquired_at) == (lease.epoch, lease.acquired_at) and row.holder == holder.to_json():
-                return lease
-        at = now(connection)
-        if row.holder is not None:
-            other = Holder.from_json(row.holder)
-            if row.expires_at > at and not is_gone(other):
-                raise _busy(target, window_key, other, row.acquired_at, row.expires_at)
-        lease = Lease(
-            target=target,
-            window_key=window_key,
-            epoch=row.epoch + 1,
-            holder=holder,
-            ttl_seconds=ttl_seconds,
-            acquired_at=at,
-            expires_at=at + timedelta(seconds=ttl_seconds),
-        )
-        asked.append(lease)
-        connection.execute(
-            update(leases)
-            .where(_row(target, window_key))
-            .values(
-                epoch=lease.epoch,
-                holder=holder.to_json(),
-                acquired_at=lease.acquired_at,
-                expires_at=lease.expires_at,
-            )
-        )
+    )
     return lease
+
+
+def acquire_all(
+    store: Store, target: str, window_keys: Sequence[str], holder: Holder, ttl_seconds: float
+) -> list[Lease]:
+    """Take all of these windows, or none: raises `Busy` while another runner has one of them."""
+    # In one order everywhere, so that two runners cannot wait for each other.
+    return _acquire_all(store, target, sorted(window_keys), holder, ttl_seconds, [])
+
+
+@rides_out
+def _acquire_all(
+    store: Store, target: str, keys: Sequence[str], holder: Holder, ttl_seconds: float, asked: list[Lease]
+) -> list[Lease]:
+    with store.transaction() as connection:
+        return [_take(connection, target, key, holder, ttl_seconds, asked) for key in keys]
 
 
 def renew(store: Store, lease: Lease) -> Lease:
@@ -119,6 +143,45 @@ def release(store: Store, lease: Lease) -> None:
             .where(_row(lease.target, lease.window_key), leases.c.epoch == lease.epoch)
             .values(holder=None, acquired_at=None, expires_at=None)
         )
+
+
+def renew_all(store: Store, held: Sequence[Lease]) -> list[Lease]:
+    """The same for all of them at once. Raises `LeaseLost` if another runner took over one."""
+    with store.transaction(patient=False) as connection:
+        hold_all(connection, held)
+        expires_at = now(connection) + timedelta(seconds=held[0].ttl_seconds)
+        connection.execute(_any_of(update(leases), held).values(expires_at=expires_at))
+    return [replace(lease, expires_at=expires_at) for lease in held]
+
+
+@rides_out
+def release_all(store: Store, held: Sequence[Lease]) -> None:
+    """Give the windows free, each unless it was taken over. A second call changes nothing."""
+    with store.transaction() as connection:
+        for lease in held:
+            connection.execute(
+                update(leases)
+                .where(_row(lease.target, lease.window_key), leases.c.epoch == lease.epoch)
+                .values(holder=None, acquired_at=None, expires_at=None)
+            )
+
+
+@contextmanager
+def fenced_all(store: Store, held: Sequence[Lease]) -> Iterator[Connection]:
+    """A transaction that commits only while every one of these leases is the newest. Raises `LeaseLost` otherwise."""
+    with store.transaction() as connection:
+        hold_all(connection, held)
+        yield connection
+
+
+def hold_all(connection: Connection, held: Sequence[Lease]) -> None:
+    """Lock the leases' rows until the transaction ends. Raises `LeaseLost` if one of them is another runner's."""
+    query = _any_of(select(leases), held).order_by(leases.c.window_key).with_for_update()
+    rows = {row.window_key: row for row in connection.execute(query)}
+    for lease in held:
+        row = rows.get(lease.window_key)
+        if row is None or row.epoch != lease.epoch or row.holder is None:
+            raise _lost(lease, None if row is None or row.holder is None else Holder.from_json(row.holder))
 
 
 @rides_out
@@ -155,6 +218,12 @@ def _hold(connection: Connection, lease: Lease) -> None:
 
 def _row(target: str, window_key: str) -> ColumnElement[bool]:
     return and_(leases.c.target == target, leases.c.window_key == window_key)
+
+
+def _any_of(statement: Statement, held: Sequence[Lease]) -> Statement:
+    """Restricted to the rows of these leases, all of one target."""
+    keys = [lease.window_key for lease in held]
+    return statement.where(leases.c.target == held[0].target, leases.c.window_key.in_(keys))
 
 
 def _busy(target: str, window_key: str, other: Holder, since: datetime, until: datetime) -> Busy:

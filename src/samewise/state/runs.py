@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import ColumnElement, RowMapping, and_, func, select, update
 
 from samewise.core.errors import Conflict, SamewiseError
+from samewise.core.groups import Group
 from samewise.core.records import Pins, Point, RunRecord, RunStatus
 from samewise.core.windows import Window
 from samewise.state.engine import insert_new, now
@@ -76,6 +77,26 @@ def latest_generation(store: Store, pipeline: str, task: str, window: Window) ->
     query = select(func.max(runs.c.generation)).where(_of_window(pipeline, task, window))
     with store.reading() as connection:
         return connection.execute(query).scalar() or 0
+
+
+@rides_out
+def newest(store: Store, pipeline: str, task: str, windows: Sequence[Window]) -> dict[Window, RunRecord]:
+    """The run with the highest generation of each of some windows that have one, in one query."""
+    span = Window(min(w.start for w in windows), max(w.end for w in windows))
+    query = (
+        select(runs)
+        .where(
+            runs.c.pipeline == pipeline,
+            runs.c.task == task,
+            runs.c.window_start >= span.start,
+            runs.c.window_end <= span.end,
+        )
+        .order_by(runs.c.generation)
+    )
+    wanted = set(windows)
+    with store.reading() as connection:
+        found = [from_row(row) for row in connection.execute(query).mappings()]
+    return {run.window: run for run in found if run.window in wanted}
 
 
 @rides_out
@@ -180,6 +201,9 @@ def to_row(record: RunRecord) -> dict[str, Any]:
         "error": None if record.error is None else dict(record.error),
         "epoch": record.epoch,
         "era": record.era,
+        "group_id": None if record.group is None else record.group.group_id,
+        "group_span": None if record.group is None else record.group.span.key,
+        "group_generation": None if record.group is None else record.group.generation,
     }
 
 
@@ -207,7 +231,14 @@ def from_row(row: RowMapping) -> RunRecord:
         error=row["error"],
         epoch=row["epoch"],
         era=row["era"],
+        group=_group(row),
     )
+
+
+def _group(row: RowMapping) -> Group | None:
+    if row["group_id"] is None:
+        return None
+    return Group(row["group_id"], Window.from_key(row["group_span"]), row["group_generation"])
 
 
 def _of_window(pipeline: str, task: str, window: Window) -> ColumnElement[bool]:

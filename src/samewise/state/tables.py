@@ -97,8 +97,12 @@ runs = Table(
     Column("error", JsonText),
     Column("epoch", BigInteger),
     Column("era", BigInteger),
+    Column("group_id", Text),
+    Column("group_span", Text),
+    Column("group_generation", BigInteger),
     UniqueConstraint("pipeline", "task", "window_key", "generation"),
     Index("samewise_runs_by_time", "pipeline", "planned_at"),
+    Index("samewise_runs_by_group", "group_id"),
 )
 
 attempts = Table(
@@ -213,4 +217,33 @@ files = Table(
     Column("version", Text, nullable=False),
     Column("run_id", Text, nullable=False),
     Column("loaded_at", Instant, nullable=False),
+)
+
+backfills = Table(
+    "samewise_backfills",
+    metadata,
+    Column("backfill_id", Text, primary_key=True),
+    Column("pipeline", Text, nullable=False),
+    Column("span_start", Instant, nullable=False),
+    Column("span_end", Instant, nullable=False),
+    Column("newest_first", Boolean, nullable=False),
+    Column("forced", Boolean, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("asked", Text),
+    Column("pins", JsonText, nullable=False),
+    Column("windows", Integer, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("updated_at", Instant, nullable=False),
+    Column("error", JsonText),
+    Index("samewise_backfills_by_time", "pipeline", "created_at"),
+)
+
+backfill_windows = Table(
+    # The windows that a backfill is done with, and how.
+    "samewise_backfill_windows",
+    metadata,
+    Column("backfill_id", Text, ForeignKey("samewise_backfills.backfill_id"), primary_key=True),
+    Column("window_key", Text, primary_key=True),
+    Column("outcome", Text, nullable=False),
+    Column("done_at", Instant, nullable=False),
 )

@@ -14,15 +14,16 @@ from samewise.core.errors import ConfigError, Conflict, MayHaveLanded, OutOfSpac
 from samewise.core.keyed import DELETED_AT, EPOCH, Batch, Keyed
 from samewise.core.measures import Measures, measure_expressions, read_measures
 from samewise.core.ownership import check_owner
-from samewise.core.ports import Head, Published, Spark, Write
+from samewise.core.ports import AT, Head, Lineage, Published, Spark, Write
 from samewise.core.records import Answer, Landed, Owner, RunRecord, Stamp, TargetCommit
 from samewise.core.schema import Schema
-from samewise.core.sql import Span, literal, quote
+from samewise.core.sql import Span, Spans, literal, quote
 from samewise.storage.delta_log import CannotRead, DeltaLog, Log, SparkDeltaLog
 from samewise.storage.failures import Kind, read_failure
 from samewise.storage.files import is_local, join, list_files, local_path, spark_folder
-from samewise.storage.frames import schema_of
+from samewise.storage.frames import measure_by, schema_of
 from samewise.targets.delta_keyed import classified, merge_statement, version_text
+from samewise.targets.delta_lineage import lineage
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _STORE = "samewise.store"
 _OWNER = "samewise.owner"
 _PLACE = "samewise.place"
+_ADOPTED = "samewise.adopted"
 _FORGOTTEN = "samewise.forgotten"
 """The table property that says up to which version deleted keys have been dropped."""
 _ISOLATION = "delta.isolationLevel"
@@ -81,7 +83,7 @@ class DeltaTarget:
         log = self._read_log()
         if log is None:
             return None
-        return Head(log.version, log.schema, _owner_in(log.properties), log.table_id)
+        return Head(log.version, log.schema, _owner_in(log.properties), log.table_id, _ADOPTED in log.properties)
 
     def generation(self, app_id: str) -> int:
         log = self._read_log()
@@ -108,15 +110,15 @@ class DeltaTarget:
             c for c in commits or () if c.stamp is not None and c.stamp.app_id == run.app_id and c.stamp.takes_token
         ]
         newest = max(stamped, key=_generation, default=None)
-        if newest is not None and newest.stamp is not None and newest.stamp.generation >= run.generation:
-            mine = newest.stamp.run_id == run.run_id and newest.stamp.kind == "data"
+        if newest is not None and newest.stamp is not None and newest.stamp.generation >= run.token:
+            mine = newest.stamp.run_id == run.commit_id and newest.stamp.kind == "data"
             return Landed(Answer.MINE, newest) if mine else Landed(Answer.SUPERSEDED, newest)
         token = log.token(run.app_id)
-        if token < run.generation:
+        if token < run.token:
             return Landed(Answer.ABSENT)
         # The token is taken and the commit that took it is not in the log. Where the log was cut off, the
         # run's own number is proof enough: the owner's fence keeps other stores from using it.
-        mine = token == run.generation and commits is None
+        mine = token == run.token and commits is None
         return Landed(Answer.MINE if mine else Answer.SUPERSEDED)
 
     def fitted(self, result: Schema) -> Schema:
@@ -143,7 +145,7 @@ class DeltaTarget:
     def adopt(self, owner: Owner) -> None:
         head = self._fresh_head()
         if head is not None and head.owner != owner:
-            self._set_owner(owner)
+            self._set_owner(owner, adopted=True)
 
     def publish(self, rows: DataFrame, write: Write, stamp: Stamp) -> Published:
         if write.keep:
@@ -218,6 +220,17 @@ class DeltaTarget:
         assert measures is not None, "more than 2**41 rows in one window"
         return measures
 
+    def measure_windows(self, spans: Spans, version: int, *, like: int | None = None) -> list[Measures]:
+        rows = self._at(version)
+        schema = schema_of(rows if like is None else self._at(like))
+        return measure_by(rows.where(spans.sql).selectExpr("*", f"{spans.number} AS {AT}"), schema, len(spans.parts))
+
+    def lineage(self, keyed: Keyed, window_key: str, version: int) -> Lineage:
+        return lineage(self._at(version), self._spark().read.format("delta").load(self._path()), keyed, window_key)
+
+    def _at(self, version: int) -> DataFrame:
+        return self._spark().read.format("delta").option("versionAsOf", version).load(self._path())
+
     def _read_log(self, *, fresh: bool = False) -> Log | None:
         if not fresh and time.monotonic() - self._log_read_at < _LOG_SECONDS:
             return self._log
@@ -286,11 +299,12 @@ class DeltaTarget:
         with self._committing():
             writer.partitionBy(*partition_by).save(self._path())
 
-    def _set_owner(self, owner: Owner) -> None:
+    def _set_owner(self, owner: Owner, *, adopted: bool = False) -> None:
         # A change of the table's metadata: a commit under way from the former owner conflicts with it,
         # reads the owner again, and is refused.
         with self._committing():
-            self._spark().sql(f"ALTER TABLE {self.reference} SET TBLPROPERTIES ({_properties(owner)})")
+            pairs = _properties(owner) + (f", {literal(_ADOPTED)} = 'true'" if adopted else "")
+            self._spark().sql(f"ALTER TABLE {self.reference} SET TBLPROPERTIES ({pairs})")
 
     def _prepare_for_keys(self, wanted: Schema, there: Schema) -> None:
         """What a MERGE needs beforehand: every column, and that no two commits insert the same key."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -20,6 +18,7 @@ from samewise.core.records import Answer, Landed, Owner, RunRecord, Stamp, Targe
 from samewise.core.schema import Schema
 from samewise.core.sql import Span
 from samewise.storage.postgres import Relation, connect, explained, find_relation
+from samewise.storage.postgres_idle import IdleSession
 from samewise.targets import postgres_stage as staging
 from samewise.targets.postgres_book import Book, Entry
 from samewise.targets.postgres_types import fitted_schema
@@ -44,7 +43,7 @@ class PostgresTarget:
         self._spark = spark
         self._swap = swap
         self._book = Book(connection.bookkeeping, schema, table)
-        self._idle = _Idle(connection)
+        self._idle = IdleSession(connection)
 
     @property
     def key(self) -> str:
@@ -357,35 +356,3 @@ class PostgresTarget:
         """A session of its own: its end is the end of everything that it held."""
         with connect(self._connection, purpose=purpose) as session, explained(self.key):
             yield session
-
-
-class _Idle:
-    """One session for questions, opened when it is needed and opened again when it was lost."""
-
-    def __init__(self, connection: PostgresConnection) -> None:
-        self._connection = connection
-        self._held: list[Session] = []
-        self._lock = threading.Lock()
-        weakref.finalize(self, _close, self._held)
-
-    def use(self, ask: Callable[[Session], Result]) -> Result:
-        import psycopg
-
-        with self._lock:
-            fresh = not self._held or self._held[0].closed
-            if fresh:
-                self._held[:] = [connect(self._connection, purpose="ask")]
-            try:
-                return ask(self._held[0])
-            except psycopg.OperationalError:
-                if fresh or not self._held[0].closed:
-                    raise
-            # It was lost while nobody used it.
-            self._held[:] = [connect(self._connection, purpose="ask")]
-            return ask(self._held[0])
-
-
-def _close(held: list[Session]) -> None:
-    for session in held:
-        with suppress(Exception):
-            session.close()

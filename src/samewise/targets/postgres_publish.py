@@ -14,7 +14,7 @@ from samewise.core.ownership import check_owner
 from samewise.core.ports import Published, Write
 from samewise.core.records import Owner, Stamp
 from samewise.core.schema import Schema
-from samewise.core.sql import Span
+from samewise.core.sql import Span, Spans
 from samewise.storage.frames import schema_of
 from samewise.storage.postgres import Relation, find_relation, name, names, run_bound, text
 from samewise.targets import postgres_keyed as keyed_sql
@@ -86,6 +86,8 @@ class Publication:
             self.book.set_relid(session, entry, relid)
             self.book.set_columns(session, entry, self._schema.names)
         else:
+            # Only a target that measures by window is given several at once.
+            assert not isinstance(self.write.span, Spans)
             self._replace(session, entry, self.write.span)
         self._record(session, entry, measures, "SWAP" if self.swap else "REPLACE", measures.rows)
         return Published()

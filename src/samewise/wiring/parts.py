@@ -81,6 +81,7 @@ def _job(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark, s
         rules=_rules(task),
         dedup=None if task.dedup is None else Dedup(task.dedup.key, task.dedup.version_by),
         hash_key=None if write.hash_key is None else HashKey(write.hash_key.column, write.hash_key.of),
+        sets_aside=isinstance(task.source, source_specs.FilesSource) and task.source.on_malformed == "quarantine",
         set_aside_without=write.keys if write.is_keyed and write.null_keys == "quarantine" else (),
         drift=_policy(task.source.drift),
         has_manifest=isinstance(task.source, source_specs.FilesSource) and task.source.manifest is not None,

@@ -17,7 +17,7 @@ from samewise.core.ports import Spark
 from samewise.core.windows import FULL, Window
 from samewise.plan.unchanged import STALE
 from samewise.plan.window_text import parse_window
-from samewise.run.events import Listener, Note, ignore
+from samewise.run.events import Event, Listener, Note, ignore
 from samewise.run.job import Job
 from samewise.run.planning import Plan, make_plan
 from samewise.run.schedule import Graph, schedule_work
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from samewise.run.results import RunResult
     from samewise.run.session import LazySpark
     from samewise.run.spark_conf import SparkSettings
+    from samewise.wiring.backfills import Backfills
 
 
 def open_project(
@@ -120,7 +121,7 @@ class Project(AbstractContextManager["Project"]):
         `any` of these. Gives a result also where the data was refused; raises only for a wrong request or setting.
         """
         spec = self.loaded.pipeline(pipeline)
-        windows = self._windows(spec, window, start, end)
+        windows = self.windows(spec, window, start, end)
         kinds = _kinds(stale, named=windows is not None, force=force)
         from samewise.run.pipeline import run_pipeline, run_stale
         from samewise.run.window import Options
@@ -150,7 +151,7 @@ class Project(AbstractContextManager["Project"]):
     ) -> list[Plan | Unplanned]:
         """What `run` would do: the same windows, bounds, predicates and steps. Writes nothing."""
         spec = self.loaded.pipeline(pipeline)
-        windows = self._windows(spec, window, start, end)
+        windows = self.windows(spec, window, start, end)
         kinds = _kinds(stale, named=windows is not None, force=force)
         store = self.known_store
         if kinds is not None:
@@ -173,7 +174,7 @@ class Project(AbstractContextManager["Project"]):
         """
         from samewise.run.diff import diff_window
 
-        windows = self._windows(self.loaded.pipeline(pipeline), window, start, end)
+        windows = self.windows(self.loaded.pipeline(pipeline), window, start, end)
         store = self.known_store
         now = datetime.now(UTC) if store is None else store.now()
         work = schedule_work(self.graph(pipeline), windows, store, now=now)
@@ -211,13 +212,28 @@ class Project(AbstractContextManager["Project"]):
             warehouse_dir=self.loaded.warehouse,
         )
 
-    def graph(self, pipeline: str) -> Graph:
-        """The pipeline's tasks with everything that they need; starts nothing."""
+    def graph(self, pipeline: str, *, own_session: bool = False) -> Graph:
+        """The pipeline's tasks with everything that they need; starts nothing.
+
+        `own_session`: with a Spark session that no other graph uses, for a thread of its own.
+        """
         spec = self.loaded.pipeline(pipeline)
         store = self.known_store
         store_id = "" if store is None else store.store_id
         place = "" if store is None else _place(store)
-        return build_graph(self.loaded, spec, self._spark.in_zone(str(spec.zone)), store_id, place)
+        spark = self._spark.in_zone(str(spec.zone), own_session=own_session)
+        return build_graph(self.loaded, spec, spark, store_id, place)
+
+    @property
+    def backfills(self) -> Backfills:
+        """Years of history, resumable: plan, run, pause, verify."""
+        from samewise.wiring.backfills import Backfills
+
+        return Backfills(self)
+
+    def tell(self, event: Event) -> None:
+        """Tell whoever listens."""
+        self._listen(event)
 
     def close(self) -> None:
         """Let go of the state store and of a Spark session that was started here. A second call does nothing."""
@@ -234,7 +250,7 @@ class Project(AbstractContextManager["Project"]):
     ) -> None:
         self.close()
 
-    def _windows(
+    def windows(
         self, spec: PipelineSpec, window: str | Window | None, start: str | None, end: str | None
     ) -> list[Window] | None:
         """The windows that are asked for; None for every due one."""
@@ -303,9 +319,9 @@ class _Sessions:
         self._on_start = on_start
         self._lazy: LazySpark | None = None
 
-    def in_zone(self, zone: str) -> Spark:
+    def in_zone(self, zone: str, *, own_session: bool = False) -> Spark:
         """A session on demand whose zone is `zone`; starts nothing."""
-        return _Zoned(self, zone)
+        return _OfThread(self, zone) if own_session else _Zoned(self, zone)
 
     def get(self) -> LazySpark:
         if self._lazy is None:
@@ -331,6 +347,27 @@ class _Zoned:
 
     def __call__(self) -> SparkSession:
         return self.sessions.get().session_for(self.zone)
+
+    @property
+    def started(self) -> bool:
+        return self.sessions.started
+
+    def alone(self) -> AbstractContextManager[SparkSession]:
+        return self.sessions.get().alone_in(self.zone)
+
+
+@dataclass(slots=True)
+class _OfThread:
+    """A session of its own, made when it is first asked for."""
+
+    sessions: _Sessions
+    zone: str
+    _session: SparkSession | None = None
+
+    def __call__(self) -> SparkSession:
+        if self._session is None:
+            self._session = self.sessions.get().another_in(self.zone)
+        return self._session
 
     @property
     def started(self) -> bool:

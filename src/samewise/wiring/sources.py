@@ -17,6 +17,7 @@ from samewise.plan.local_time import find_zone, parse_bound
 from samewise.plan.since import SinceColumn
 from samewise.plan.spans import window_span
 from samewise.run import incremental
+from samewise.run.spark_conf import local_cores
 from samewise.sources.delta import DeltaSource
 from samewise.sources.files import FilesSource
 from samewise.spec import sources as source_specs
@@ -74,10 +75,19 @@ def _postgres(loaded: Loaded, pipeline: PipelineSpec, spec: PostgresSpec, spark:
         since=columns.since,
         has_lag=spec.incremental is not None and spec.incremental.lag is not None,
         fingerprint=spec.fingerprint,
-        split=Split(spec.readers, spec.partition_by),
+        split=Split(spec.readers, spec.partition_by, most=_most_readers(loaded)),
         values=lambda window: _values(pipeline, window),
     )
     return PostgresSource(connection, Asked(connection.schema, table, spec.query), spark, ways)
+
+
+def _most_readers(loaded: Loaded) -> int:
+    """As many as this machine runs at once; on a cluster the database is what sets the limit."""
+    from samewise.sources.postgres_split import DEFAULT_READERS
+
+    master = loaded.project.spark.effective_master
+    cores = None if master is None else local_cores(master)
+    return DEFAULT_READERS if cores is None else min(cores, DEFAULT_READERS)
 
 
 def _values(pipeline: PipelineSpec, window: Window) -> dict[str, Scalar | datetime]:

@@ -1,0 +1,293 @@
+"""Backfills of a project: find or make one, run it, look at it, stop it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from samewise.core.errors import ConfigError, SamewiseError, UsageError
+from samewise.core.ports import Source, VersionedSource
+from samewise.core.windows import Window
+from samewise.plan.parts import Limits
+from samewise.run.events import BackfillPlanned, Note
+from samewise.run.job import Job
+from samewise.run.results import error_json
+from samewise.run.schedule import Graph
+from samewise.state import backfills, contracts, leases, watermarks
+from samewise.state.backfills import UNFINISHED, Backfill, BackfillStatus, Outcome
+from samewise.state.heartbeat import Heartbeat
+from samewise.state.holders import Holder
+from samewise.storage.files import check_writable
+
+if TYPE_CHECKING:
+    from samewise.run.backfill_check import Checked
+    from samewise.run.backfill_result import BackfillResult
+    from samewise.wiring.project import Project
+
+
+@dataclass(frozen=True, slots=True)
+class Backfills:
+    """What can be done with the backfills of an open project."""
+
+    project: Project
+
+    def plan(self, pipeline: str, start: str, end: str) -> list[Window]:
+        """The windows of a span that are over, oldest first. Raises `UsageError` where there are none."""
+        spec = self.project.loaded.pipeline(pipeline)
+        if spec.schedule is None or all(job.grid is None for job in self.project.graph(pipeline).jobs):
+            raise UsageError(
+                f"{pipeline} has no windows: a backfill is about a schedule's windows",
+                kept="nothing was run",
+                next_step=f"samewise run {pipeline}",
+            )
+        asked = self.project.windows(spec, None, start, end) or []
+        store = self.project.known_store
+        now = datetime.now(UTC) if store is None else store.now()
+        windows = [window for window in asked if window.end <= now]
+        if not windows:
+            raise UsageError(
+                f"no window from {start} to {end} is over yet", kept="nothing was run", next_step="name an earlier span"
+            )
+        if len(windows) < len(asked):
+            self.project.tell(Note(f"{len(asked) - len(windows)} windows are not over yet, and left out"))
+        return windows
+
+    def run(
+        self,
+        pipeline: str,
+        *,
+        start: str,
+        end: str,
+        order: str = "oldest",
+        force: bool = False,
+        parallel: int = 1,
+        repin: bool = False,
+        stop: Callable[[], str | None] = lambda: None,
+    ) -> BackfillResult:
+        """Load every window of a span. A span that was asked for before and is not finished goes on from there."""
+        windows = self.plan(pipeline, start, end)
+        span = Window(windows[0].start, windows[-1].end)
+        found = self._unfinished_twin(pipeline, span, newest_first=order == "newest", forced=force)
+        if found is not None:
+            return self.resume(found.backfill_id, parallel=parallel, repin=repin, stop=stop)
+        check_writable(self.project.loaded.warehouse)
+        graph = self.project.graph(pipeline)
+        made = backfills.create(
+            self.project.store,
+            pipeline,
+            span,
+            newest_first=order == "newest",
+            forced=force,
+            pins=self._pins(graph),
+            windows=len(windows),
+        )
+        return self._fill(made, windows, parallel=parallel, stop=stop)
+
+    def resume(
+        self,
+        backfill_id: str | None = None,
+        *,
+        parallel: int = 1,
+        repin: bool = False,
+        stop: Callable[[], str | None] = lambda: None,
+    ) -> BackfillResult:
+        """Go on with a backfill: what was loaded last is compared with the target first."""
+        found = self.find(backfill_id, unfinished=True)
+        graph = self.project.graph(found.pipeline)
+        self._check_definition(found, graph, repin=repin)
+        grid = next(job.grid for job in graph.jobs if job.grid is not None)
+        from samewise.plan.grid import windows_between
+
+        windows = windows_between(grid, found.start, found.end)
+        return self._fill(found, windows, parallel=parallel, stop=stop, check=True)
+
+    def find(self, backfill_id: str | None, *, unfinished: bool = False) -> Backfill:
+        """A backfill by its id or its pipeline's name; without either, the newest. Raises `UsageError`."""
+        store = self.project.known_store
+        if store is None:
+            raise UsageError("there is no backfill", next_step="samewise backfill PIPELINE --from DATE --to DATE")
+        found = None if backfill_id is None else backfills.get(store, backfill_id)
+        if found is None and (backfill_id is None or backfill_id in self.project.pipelines):
+            listed = backfills.recent(store, backfill_id)
+            wanted = [each for each in listed if each.status in UNFINISHED] if unfinished else listed
+            found = wanted[0] if wanted else None
+        if found is None:
+            which = "" if backfill_id is None else f" {backfill_id}"
+            kind = "unfinished backfill" if unfinished and not which else "backfill"
+            raise UsageError(f"there is no {kind}{which}", next_step="samewise backfill status")
+        if unfinished and found.status not in UNFINISHED:
+            raise UsageError(
+                f"backfill {found.backfill_id} is {found.status}",
+                kept="nothing was run",
+                next_step="plan a new one: samewise backfill PIPELINE --from DATE --to DATE",
+            )
+        return found
+
+    def recent(self, pipeline: str | None = None) -> list[tuple[Backfill, bool]]:
+        """The newest first, each with whether a process works at it."""
+        store = self.project.known_store
+        found = [] if store is None else backfills.recent(store, pipeline)
+        return [(each, store is not None and backfills.is_live(store, each)) for each in found]
+
+    def ask(self, backfill_id: str | None, wish: str) -> Backfill:
+        """`pause` or `cancel`: after the current commit where it runs, at once where nobody works at it."""
+        found, store = self.find(backfill_id, unfinished=True), self.project.store
+        backfills.ask(store, found.backfill_id, wish)
+        if not backfills.is_live(store, found):
+            status = BackfillStatus.CANCELLED if wish == "cancel" else BackfillStatus.PAUSED
+            backfills.set_status(store, found.backfill_id, status, error=found.error)
+        again = backfills.get(store, found.backfill_id)
+        assert again is not None
+        return again
+
+    def verify(self, backfill_id: str | None) -> tuple[Backfill, list[Checked]]:
+        """Compare every window that a backfill is done with to the target."""
+        from samewise.run.backfill_check import check_windows
+
+        found = self.find(backfill_id)
+        jobs = [job for job in self.project.graph(found.pipeline).jobs if job.grid is not None]
+        windows = sorted(found.done)
+        return found, [each for job in jobs for each in check_windows(job, windows, self.project.store)]
+
+    def _unfinished_twin(self, pipeline: str, span: Window, *, newest_first: bool, forced: bool) -> Backfill | None:
+        wanted = (span.start, span.end, newest_first, forced)
+        for each in backfills.recent(self.project.store, pipeline):
+            if each.status in UNFINISHED and (each.start, each.end, each.newest_first, each.forced) == wanted:
+                return each
+        return None
+
+    def _pins(self, graph: Graph) -> dict[str, Any]:
+        """What the backfill is made under. A table that a task of the same pipeline writes has no fixed version."""
+        store = self.project.store
+        pins: dict[str, Any] = {}
+        for job in graph.jobs:
+            contract = contracts.current(store, job.pipeline, job.task)
+            source = None if graph.depends_on.get(job.task) or job.grid is None else _versioned(job.source)
+            pins[job.task] = {
+                "definition": job.definition,
+                "contract": None if contract is None else contract.contract_id,
+                "version": None if source is None else source.version,
+            }
+        return pins
+
+    def _check_definition(self, found: Backfill, graph: Graph, *, repin: bool) -> None:
+        changed = [job.task for job in graph.jobs if found.pins.get(job.task, {}).get("definition") != job.definition]
+        if repin:
+            backfills.repin(self.project.store, found.backfill_id, self._pins(graph))
+            loaded = sum(outcome is not Outcome.UNCHANGED for outcome in found.done.values())
+            if changed and loaded:
+                again = f"samewise run {found.pipeline} --stale definition"
+                self.project.tell(Note(f"{loaded} windows were loaded under the older definition: `{again}`"))
+        elif changed:
+            raise ConfigError(
+                f"backfill {found.backfill_id} was planned under another definition of {', '.join(changed)}",
+                kept=f"{len(found.done)} of {found.windows} windows are done; nothing was run now",
+                next_step=f"`samewise backfill resume {found.backfill_id} --repin` goes on with the new definition; "
+                "or take the change back; or cancel it and plan a new one",
+                code="definition_changed",
+            )
+
+    def _fill(
+        self,
+        found: Backfill,
+        windows: Sequence[Window],
+        *,
+        parallel: int,
+        stop: Callable[[], str | None],
+        check: bool = False,
+    ) -> BackfillResult:
+        from samewise.run.backfill import Filling
+        from samewise.run.backfill_result import BackfillResult
+
+        store, began = self.project.store, time.monotonic()
+        lease = leases.acquire(store, found.lease_target, "backfill", Holder.current(), self._lease_seconds)
+        try:
+            with Heartbeat(store, lease):
+                again = backfills.get(store, found.backfill_id)
+                assert again is not None
+                backfills.set_status(store, found.backfill_id, BackfillStatus.RUNNING)
+                self.project.tell(BackfillPlanned(again.backfill_id, again.windows, len(again.done)))
+                if check:
+                    self._check_last(again)
+                settings = self.project.loaded.project.backfill
+                filling = Filling(
+                    graph=self._graphs(again, own_session=parallel > 1),
+                    store=store,
+                    backfill=again,
+                    limits=Limits(settings.windows, settings.megabytes * 1_000_000, settings.rows),
+                    emit=self.project.tell,
+                    stop=stop,
+                    parallel=parallel,
+                )
+                ordered = sorted((w for w in windows if w not in again.done), reverse=again.newest_first)
+                stopped = filling.run(ordered, windows)
+                error = None if stopped is None or stopped.result is None else stopped.result.error
+                asked = None if stopped is None else stopped.asked
+                self._ended(found, error, asked, done=stopped is None)
+        except SamewiseError as raised:
+            backfills.set_status(store, found.backfill_id, BackfillStatus.PAUSED, error=error_json(raised))
+            raise
+        except KeyboardInterrupt:
+            backfills.set_status(store, found.backfill_id, BackfillStatus.PAUSED)
+            raise
+        finally:
+            leases.release(store, lease)
+        last = backfills.get(store, found.backfill_id)
+        assert last is not None
+        seconds = time.monotonic() - began
+        return BackfillResult(last, filling.results, self._watermark(found.pipeline), error, asked, seconds)
+
+    def _ended(self, found: Backfill, error: SamewiseError | None, asked: str | None, *, done: bool) -> None:
+        status = BackfillStatus.PAUSED
+        if done:
+            status = BackfillStatus.DONE
+        elif asked == "cancel":
+            status = BackfillStatus.CANCELLED
+        told = None if error is None else error_json(error)
+        backfills.set_status(self.project.store, found.backfill_id, status, error=told)
+
+    def _check_last(self, found: Backfill) -> None:
+        """The windows of the last commit must still be what was loaded. Raises `Refused`."""
+        from samewise.run.backfill_check import check_windows, refuse_differences
+        from samewise.state import receipts
+
+        store = self.project.store
+        for job in self.project.graph(found.pipeline).jobs:
+            if job.grid is None:
+                continue
+            known = [receipts.latest(store, job.pipeline, job.task, window) for window in found.done]
+            landed = [each for each in known if each is not None and each.landed_at is not None]
+            newest = max((each.target_version for each in landed), default=None)
+            last = [each.window for each in landed if each.target_version == newest]
+            refuse_differences(job, check_windows(job, last, store), found.backfill_id)
+
+    def _graphs(self, found: Backfill, *, own_session: bool) -> Callable[[], Graph]:
+        def graph() -> Graph:
+            made = self.project.graph(found.pipeline, own_session=own_session)
+            return replace(made, jobs=[_pinned(job, found.pins.get(job.task, {})) for job in made.jobs])
+
+        return graph
+
+    @property
+    def _lease_seconds(self) -> float:
+        return self.project.loaded.project.lease.total_seconds()
+
+    def _watermark(self, pipeline: str) -> datetime | None:
+        jobs = [job for job in self.project.graph(pipeline).jobs if job.has_watermark]
+        marks = [watermarks.current(self.project.store, job.pipeline, job.task) for job in jobs]
+        known = [mark for mark in marks if mark is not None]
+        return min(known) if known and len(known) == len(marks) else None
+
+
+def _versioned(source: Source) -> VersionedSource | None:
+    found: VersionedSource | None = source if hasattr(source, "at_version") else None  # type: ignore[assignment]
+    return found
+
+
+def _pinned(job: Job, pins: Mapping[str, Any]) -> Job:
+    """The job, reading its source as it was when the backfill was planned."""
+    version, source = pins.get("version"), _versioned(job.source)
+    return job if version is None or source is None else replace(job, source=source.at_version(int(version)))
