@@ -48,9 +48,9 @@ def test_what_a_helper_is_given_is_a_note_and_what_a_parser_is_given_is_nothing(
     file = tmp_path / "job.py"
     file.write_text(
         'from lib import parse_sql, run_query\nrun_query("INSERT INTO a SELECT * FROM b")\n'
-        'parse_sql("INSERT INTO a SELECT * FROM b")\n'
+        'parse_sql("INSERT INTO a SELECT * FROM b")\nrun_query("COPY a FROM \'/data/a.csv\' CSV")\n'
     )
-    assert [(one.place.line, one.level.value) for one in _findings(file)] == [(2, "note")]
+    assert [(one.place.line, one.level.value) for one in _findings(file)] == [(2, "note"), (4, "note")]
 
 
 @pytest.mark.parametrize("name", ["migrations", "benchmarks", "tests"])

@@ -113,10 +113,15 @@ def call(
         if name == "delete":
             run_made_up(run, node, f"DELETE FROM {owner.name} WHERE jj_window_", owner.conn, many=False)
             return Const(value=None)
-    if name == "query" and args and args[0].name and not isinstance(args[0], Str | Const):
-        if any(one.startswith("sqlalchemy") for one in run.imports):
-            table = args[0].name.lower()
-            return Handle(asked=frozenset({table}), name=table, conn=conn_of(run, owner), kind="ormquery")
+    if (
+        name == "query"
+        and args
+        and args[0].name
+        and not isinstance(args[0], Str | Const)
+        and any(one.startswith("sqlalchemy") for one in run.imports)
+    ):
+        model = args[0].name.lower()
+        return Handle(asked=frozenset({model}), name=model, conn=conn_of(run, owner), kind="ormquery")
     match name:
         case "cursor":
             return Handle(kind="cursor", conn=conn_of(run, owner))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from samewise.audit.sql.statement import TRANSACTION_WORDS, Statement, find_sources, table_at
+from samewise.audit.sql.statement import TRANSACTION_WORDS, Statement, behind_alias, find_sources, table_at
 from samewise.audit.sql.words import Word, bare
 
 _VERBS = ("INSERT", "MERGE", "DELETE", "UPDATE", "SELECT", "REPLACE", "VALUES", "UPSERT")
@@ -29,7 +29,7 @@ def classify(words: list[Word], text: str, dialect: str) -> Statement:
             made.kind = "delete"
             after = verb_at + (2 if _at(uppers, verb_at + 1) == "FROM" else 1)
             made.target, after = table_at(words, after)
-            made.target = _behind_alias(words, after, made.target)
+            made.target = behind_alias(words, after, made.target)
         case "UPDATE":
             made.kind = "update"
             made.target, _ = table_at(words, verb_at + (2 if _at(uppers, verb_at + 1) == "ONLY" else 1))
@@ -80,20 +80,6 @@ def classify(words: list[Word], text: str, dialect: str) -> Statement:
     if made.writes or made.kind in ("select", "delete", "set"):
         made.sources = tuple(s for s in find_sources(words[verb_at:] if not ctes else words))
     return made
-
-
-def _behind_alias(words: list[Word], at: int, name: str) -> str:
-    """DELETE d FROM dbo.orders AS d: the table that `d` stands for."""
-    if at >= len(words) or words[at].upper != "FROM":
-        return name
-    for index in range(at, len(words)):
-        if words[index].upper in ("FROM", "JOIN", ","):
-            table, after = table_at(words, index + 1)
-            if after < len(words) and words[after].upper == "AS":
-                after += 1
-            if table and after < len(words) and bare(words[after]) == name:
-                return table
-    return name
 
 
 def _at(uppers: list[str], index: int) -> str:

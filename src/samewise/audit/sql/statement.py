@@ -87,6 +87,20 @@ def table_at(words: list[Word], at: int) -> tuple[str, int]:
     return ".".join(parts), at
 
 
+def behind_alias(words: list[Word], at: int, name: str) -> str:
+    """DELETE d FROM dbo.orders AS d: the table that `d` stands for."""
+    if at >= len(words) or words[at].upper != "FROM":
+        return name
+    for index in range(at, len(words)):
+        if words[index].upper in ("FROM", "JOIN", ","):
+            table, after = table_at(words, index + 1)
+            if after < len(words) and words[after].upper == "AS":
+                after += 1
+            if table and after < len(words) and bare(words[after]) == name:
+                return table
+    return name
+
+
 def _part(word: Word) -> str:
     name = bare(word)
     return clean(name) if is_hole(name) else name
