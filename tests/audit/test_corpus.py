@@ -1,7 +1,7 @@
 """How right the audit is, on the labelled corpus.
 
-`wild` was labelled by reading what the audit said of it. Of `blind` the rules were labelled before the code was written,
-the lines and the notes afterwards.
+`wild` was labelled by reading what the audit said of it. Of `blind` the rules were labelled before the code was
+written, the lines and the notes afterwards.
 """
 
 from __future__ import annotations
