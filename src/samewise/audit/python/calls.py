@@ -34,6 +34,10 @@ _MARK_CALL = re.compile(
     r"(watermark|bookmark|high_water|hwm|last_(run|load|loaded|sync|id|ts|date|processed|updated|timestamp|extract)|sync_state"
     r"|etl_state|checkpoint)"
 )
+_STATE_CALL = re.compile(r"^_?(save|set|update|write|store|put|persist)_(state|cursor|progress|position|offsets?)$")
+_PROGRESS = re.compile(
+    r"last_(run|load|sync|id|ts|date|processed|updated|timestamp|extract|seen|value|offset)|(high_)?watermark|cursor$"
+)
 _EXISTS = re.compile(
     r"exists|has_table|already|is_(loaded|processed|done|imported|duplicate)|has_been|was_(loaded|processed)|contains"
 )
@@ -140,7 +144,7 @@ def own(
     """A call of the module's own function or class; or of something that nobody here knows."""
     name = target.name or (target.last if isinstance(target, Ref) else "")
     if isinstance(target, Func):
-        if _MARK_CALL.match(target.name):
+        if _is_mark(target.name, [*args, *kwargs.values()]):
             run.visited.add(id(target.node))
             run.add(MarkOp(run.place(node), what=target.name))
             return Value()
@@ -157,7 +161,7 @@ def own(
         return run.instantiate(target, args, kwargs)
     if isinstance(node.func, ast.Attribute):
         name = node.func.attr
-    if _MARK_CALL.match(name):
+    if _is_mark(name, [*args, *kwargs.values()]):
         run.add(MarkOp(run.place(node), what=name))
     elif (
         _CLEARS.search(name)
@@ -176,6 +180,15 @@ def own(
     if owner is not None and receiver.conn is not None:
         made.conn = receiver.conn
     return made
+
+
+def _is_mark(name: str, given: list[Value]) -> bool:
+    """`save_watermark(...)`; and `save_state({"last_id": ...})`, where what is saved says that it is progress."""
+    if _MARK_CALL.match(name):
+        return True
+    return bool(_STATE_CALL.match(name)) and any(
+        isinstance(one, Map) and any(_PROGRESS.match(key.lower()) for key in one.items) for one in given
+    )
 
 
 def run_unknown_sql(run: Interpreter, node: ast.Call, name: str, args: list[Value], kwargs: dict[str, Value]) -> None:

@@ -67,6 +67,8 @@ def column_function(
             data = dict(inner.data) if inner is not None else {}
             if name in ("to_date", "date_trunc", "trunc") and data.get("name"):
                 data["name"] = f"{data['name']}_date"
+            if name == "lit" and inner is None:
+                data["constant"] = True
             return Handle(tags, asked, kind="column", data=data)
         case "broadcast" if args:
             return args[0]
@@ -116,6 +118,10 @@ def window_method(run: Interpreter, node: ast.Call, owner: Handle, name: str, ar
         data["partition"] = [*data.get("partition", []), *names_of(*args)]
         data["partitioned"] = True
     elif name == "orderBy":
+        # An order by a constant, orderBy(F.lit(1)), is none.
+        args = [one for one in args if not (isinstance(one, Handle) and one.data.get("constant"))]
+        if not args:
+            return owner
         data["order"] = [*data.get("order", []), *(names_of(*args) or ("?",) * max(1, len(args)))]
     data["place"] = run.place(node)
     return Handle(kind="window", data=data)

@@ -134,6 +134,9 @@ def call(
                 conn=conn_of(run, owner),
                 data={"gives": owner, "fresh": not conn_of(run, owner).block},
             )
+        case "acquire" if "asyncpg" in run.imports:
+            # A connection of asyncpg commits each statement, unless it is in `conn.transaction()`.
+            return Handle(kind="connection", conn=Conn("auto", "postgres"))
         case "set_session" if "autocommit" in kwargs:
             conn_of(run, owner).autocommit = _is_true(kwargs["autocommit"])
             return Const(value=None)

@@ -43,6 +43,8 @@ def call(
         if name == "mount":
             return Value()
         return Value(name=name)
+    if name == "post" and type(owner) is Value and _is_request(run, args, kwargs):
+        return _post(run, node, args, kwargs, {}, call_name=f"{owner.name or 'session'}.post")
     if isinstance(owner, Handle) and owner.kind == "producer" and name in ("send", "produce", "send_and_wait"):
         return _produce(run, node, owner, args, kwargs)
     if isinstance(owner, Handle) and owner.kind == "consumer" and name == "commit":
@@ -56,6 +58,13 @@ def call(
             run.add(MarkOp(run.place(node), what=text.rpartition("/")[2]))
             return Const(value=None)
     return None
+
+
+def _is_request(run: Interpreter, args: list[Value], kwargs: dict[str, Value]) -> bool:
+    """A session that was handed in: known by the library, the address and the body."""
+    known = any(one.partition(".")[0] in ("requests", "httpx", "aiohttp", "niquests") for one in run.imports)
+    address = text_of(args[0]) if args else None
+    return known and bool(address and re.match(r"https?://", address)) and bool({"json", "data"} & set(kwargs))
 
 
 def _library(

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from samewise.audit.facts import Context
 
 _WEB = re.compile(
-    r"^(flask|django|fastapi|starlette|sanic|tornado|bottle|falcon|pyramid|aiohttp\.web|rest_framework|graphene|strawberry|litestar|quart|streamlit|channels)(\.|$)"
+    r"^(flask|django|fastapi|starlette|sanic|tornado|bottle|falcon|pyramid|aiohttp\.web|rest_framework|graphene|strawberry|litestar|quart|streamlit|channels"
+    r"|grpc|cherrypy|connexion|flask_\w+|robyn|discord|telegram|telebot|aiogram|slack_bolt|websockets|socketio|dash|gradio|nicegui"
+    r"|tkinter|PyQt\d|PySide\d|kivy|textual)(\.|$)"
 )
 _PIPELINE = re.compile(
     r"^(airflow|pyspark|pandas|polars|prefect|dagster|luigi|awsglue|dlt|petl|psycopg2\.extras|awswrangler|snowflake|delta|boto3|csv|django\.core\.management|pyiceberg|deltalake)(\.|$)"

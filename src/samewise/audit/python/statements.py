@@ -114,6 +114,9 @@ def execute(
     for statement in statements:
         if statement.kind == "select":
             asked.update(s for s in statement.sources if s not in statement.ctes)
+        elif statement.kind in ("values", "upsert", "insert") and statement.claims:
+            # Whoever asks whether a row went in knows whether it was there before.
+            asked.add("*unique")
     if not any(s.kind not in ("select", "other", "set", "view") for s in statements):
         if any(s.kind == "view" for s in statements):
             _add(

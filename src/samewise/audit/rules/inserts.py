@@ -28,6 +28,8 @@ def _judged(flow: Flow, op: SqlOp) -> tuple[str, bool] | None:
     statement = op.statement
     if quiet(flow) or is_scratch(statement.target) or is_log(statement.target) or "temp" in statement.modifiers:
         return None
+    if "trigger" in statement.modifiers or {"inserted", "deleted"} & set(statement.sources):
+        return None  # A trigger adds once for each change.
     guard = guard_of(flow, op)
     if guard in ("key", "check"):
         return None
@@ -89,6 +91,9 @@ def insert_values(flow: Flow) -> Iterator[Finding]:
             if not _LOADS.search(f"{op.scope} {flow.context.file}".lower()):
                 continue
             unsure = True
+        elif op.task is None and not flow.context.pipeline and getattr(op.conn, "kind", "") == "unknown":
+            # On a connection that was handed in: a loader, or the repository of an application?
+            unsure = unsure or not _LOADS.search(f"{op.scope} {flow.context.file}".lower())
         statement = op.statement
         target = statement.target
         if bulk or op.task is not None or not unsure:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from samewise.audit.facts import Flow, FrameOp, Op, SqlOp, StreamOp
+from samewise.audit.facts import Flow, FrameOp, ModelOp, Op, SqlOp, StreamOp
 from samewise.audit.finding import Edit, Finding, Fix, Level, Place
 from samewise.audit.rules.base import found, named, swap
 from samewise.audit.rules.places import at_word
@@ -69,6 +69,8 @@ def limit(flow: Flow) -> Iterator[Finding]:
         if isinstance(op, SqlOp) and op.statement.kind in ("insert", "overwrite", "merge", "ctas", "model"):
             if "temp" in op.statement.modifiers or is_scratch(op.statement.target):
                 continue
+            if isinstance(op, ModelOp) and op.config.get("materialized") in ("view", "ephemeral"):
+                continue  # Nothing is written: each query asks anew.
             word = loose_limit(op.statement)
             if word is None:
                 continue
@@ -80,6 +82,8 @@ def limit(flow: Flow) -> Iterator[Finding]:
             )
             yield _limited(flow, op, word.upper, op.statement.target, place, edits)
         elif isinstance(op, FrameOp) and op.frame.limited is not None and op.mode in ("append", "overwrite", "merge"):
+            if is_scratch(op.target):
+                continue
             edits = swap(flow.context, op.frame.limited, r"\.limit\(", '.orderBy("key_column").limit(')
             yield _limited(flow, op, "limit", op.target, op.frame.limited, edits)
 

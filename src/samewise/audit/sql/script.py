@@ -47,6 +47,8 @@ def _body(routine: Statement, text: str, dialect: str) -> Iterator[Statement]:
         for one in split(inner, text):
             made = classify(one, text, dialect)
             made.modifiers = made.modifiers | ({"atomic"} if atomic else {"inside"})
+            if routine.has("RETURNS TRIGGER"):
+                made.modifiers = made.modifiers | {"trigger"}
             yield made
 
 
@@ -94,6 +96,7 @@ def operations(
     """IFs that are open: their words, and the depth of BEGIN at which they began."""
     depth = 0
     routine: object = None
+    trigger = False
     for statement in statements:
         kind = statement.kind
         if kind == "begin_or_block":
@@ -110,6 +113,7 @@ def operations(
             depth += 1
         elif kind == "end":
             depth = max(0, depth - 1)
+            trigger = trigger and depth > 0
             if conditions and conditions[-1][1] >= depth:
                 conditions.pop()
             if current and current[0] == "tx" and depth == 0 and len(statement.words) == 1 and not conditions:  # type: ignore[index]
@@ -121,8 +125,11 @@ def operations(
         elif kind == "routine":
             number += 1
             routine = ("routine", number)
+            trigger = "trigger" in statement.modifiers
         if conditions and kind != "control":
             statement.conditional = " ".join(words for words, _ in conditions)
+        if trigger:
+            statement.modifiers = statement.modifiers | {"trigger"}
         inside = "atomic" in statement.modifiers
         if implicit and kind in ("truncate", "drop", "create", "ctas"):
             # DDL commits what came before it, and itself.

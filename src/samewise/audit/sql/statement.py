@@ -49,6 +49,11 @@ class Statement:
     def has(self, phrase: str) -> bool:
         return f" {phrase} " in f" {self.flat} "
 
+    @property
+    def claims(self) -> bool:
+        """Adds a row only where none with its key is: ON CONFLICT DO NOTHING, INSERT IGNORE."""
+        return self.has("DO NOTHING") or "ignore" in self.modifiers
+
     @cached_property
     def tree(self) -> exp.Expr | None:
         """sqlglot's tree, or None where it has none. Parsed once, when a rule asks."""
@@ -117,8 +122,10 @@ def same_table(one: str, other: str) -> bool:
 
 def is_scratch(name: str) -> bool:
     """A table that lives for the session, or is named as one that does."""
-    last = name.rpartition(".")[2]
+    folder, _, last = name.rpartition(".")
     if last.startswith(("#", "@")) or name.startswith("pg_temp"):
+        return True
+    if folder.rpartition(".")[2].lower() in ("scratch", "sandbox", "playground"):
         return True
     return bool(set(re.split(r"[_\W]+", last)) & {"tmp", "temp", "scratch", "dummy", "test", "backup", "bak"})
 
