@@ -1,7 +1,8 @@
 """How right the audit is, on the labelled corpus.
 
 `wild` was labelled by reading what the audit said of it. Of `blind` the rules were labelled before the code was
-written, the lines and the notes afterwards.
+written, the lines and the notes afterwards; so too of `blind3`, by someone who had not seen the others, and what is
+still missed there is labelled as well.
 """
 
 from __future__ import annotations

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from samewise.audit.python.scopes import Call, defaulted, method
+from samewise.audit.python.scopes import Call, defaulted, method, name_of
 from samewise.audit.python.values import (
     ClassV,
+    Conn,
     Func,
+    Handle,
     Instance,
     Map,
     Seq,
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 Env = dict[str, Value]
 _MAX_DEPTH = 7
+_RESOURCES = {"DuckDBResource": "duckdb", "SnowflakeResource": "snowflake"}
 
 
 def invoke(run: Interpreter, func: Func, args: list[Value], kwargs: dict[str, Value]) -> Value:
@@ -58,6 +61,7 @@ def _parameters(run: Interpreter, spec: ast.arguments, env: Env, args: list[Valu
         names.append(arg.arg)
         if default is not None:
             defaults[arg.arg] = default
+    types = {arg.arg: arg.annotation for arg in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)}
     for position, name in enumerate(names):
         if position < len(args) and position < len(spec.posonlyargs) + len(spec.args):
             env[name] = args[position]
@@ -67,12 +71,18 @@ def _parameters(run: Interpreter, spec: ast.arguments, env: Env, args: list[Valu
             value = run.eval(defaults[name])
             env[name] = defaulted(value, name)
         else:
-            env[name] = Value(frozenset({"param"}), name=name)
+            env[name] = _typed(types[name]) or Value(frozenset({"param"}), name=name)
     if spec.vararg:
         env[spec.vararg.arg] = Seq(items=args[len(names) :], exact=False)
     if spec.kwarg:
         rest = {name: value for name, value in kwargs.items() if name not in names}
         env[spec.kwarg.arg] = Map(items=rest, exact=False, name=spec.kwarg.arg)
+
+
+def _typed(annotation: ast.expr | None) -> Value | None:
+    """A resource of Dagster: what it opens is its own, and commits each statement."""
+    dialect = _RESOURCES.get(name_of(annotation)) if annotation is not None else None
+    return Handle(kind="hook", name=name_of(annotation), conn=Conn("auto", dialect)) if annotation and dialect else None
 
 
 def instantiate(run: Interpreter, cls: ClassV, args: list[Value], kwargs: dict[str, Value]) -> Instance:

@@ -35,7 +35,9 @@ def made_by(value: Value) -> str:
 
 
 def frame_of(value: Value) -> Frame:
-    return value.frame if isinstance(value, FrameV) else Frame(param=True)
+    if isinstance(value, FrameV):
+        return value.frame
+    return Frame(param=True, asked=value.asked, anti="notin" in value.tags)
 
 
 def filtered(run: Interpreter, frame: Frame, tests: list[Value], node: ast.AST) -> Frame:

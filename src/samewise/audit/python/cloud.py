@@ -83,6 +83,9 @@ def call(
         elif config is not None:
             mode = "unknown"
         target = _target(args, kwargs, 1, "destination")
+        named = kwargs.get("job_id")
+        if isinstance(named, Str) and not {"uuid", "clock"} & named.tags:
+            return Value()  # A second job of the same name is refused.
         if "$" in target:
             sure = sure and mode != "append"
         return _add(run, node, "bigquery", mode, target, args[0] if args else Value(), f"{name}()", sure=sure)

@@ -13,6 +13,11 @@ from samewise.audit.sql.guards import own_guard
 from samewise.audit.sql.statement import is_log, is_scratch, same_table
 
 _TABLE_FORMATS = frozenset({"delta", "iceberg", "hudi"})
+_CONNECTOR = re.compile(
+    r"^$|delta|iceberg|parquet|orc|avro|csv|json|text|xml|excel|hive|jdbc|bigquery|snowflake|redshift|sqldw|synapse|sqlserver"
+    r"|postgres|mysql|oracle|clickhouse|teradata|vertica|paimon|jj_"
+)
+"""What is known to add rows in mode append. Of other connectors it is not known what they do."""
 _PLAIN = frozenset({"parquet", "orc", "avro"})
 
 
@@ -34,12 +39,13 @@ def _appended(flow: Flow, op: FrameOp) -> Iterator[Finding]:
         return  # It goes on from what the target holds.
     if {"txnappid", "txnversion"} & {name.lower() for name in op.options}:
         return
-    if op.format in ("console", "memory", "noop", "kafka") or op.format == "hudi" or op.keys:
+    if op.format in ("console", "memory", "noop", "kafka") or op.format == "hudi" or op.keys or _by_key(op):
         return
     cleared = cleared_before(flow, op)
     if cleared is not None and cleared.sure:
         return
     unsure = not op.sure or op.mode == "unknown" or cleared is not None or above(op, op.target) == "maybe"
+    unsure = unsure or (op.lib == "spark" and _CONNECTOR.search(op.format) is None)
     where = named(op.target, "its target")
     if op.mode == "unknown":
         message = f"how {where} is written is decided elsewhere: if that says append, a second run adds the rows again"
@@ -58,6 +64,16 @@ def _appended(flow: Flow, op: FrameOp) -> Iterator[Finding]:
         target=op.target,
         enforced=op.lib == "pandas" or op.format == "jdbc",
     )
+
+
+def _by_key(op: FrameOp) -> bool:
+    """Stores in which a row replaces the one with its key, whatever the mode is called."""
+    names = {name.lower() for name in op.options}
+    if re.search(r"elastic|opensearch", op.format):
+        return bool(names & {"es.mapping.id", "opensearch.mapping.id"})
+    if "mongo" in op.format:
+        return bool(names & {"idfieldlist", "operationtype", "replacedocument", "upsertdocument"})
+    return re.search(r"cassandra|dynamodb|hbase|kudu|redis|aerospike|scylla|bigtable|cosmos", op.format) is not None
 
 
 def _append_fix(flow: Flow, op: FrameOp) -> Fix:

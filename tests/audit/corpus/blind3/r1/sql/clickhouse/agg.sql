@@ -1,0 +1,2 @@
+CREATE TABLE IF NOT EXISTS hits_hourly (hour DateTime, url String, n UInt64) ENGINE = ReplacingMergeTree ORDER BY (hour, url);
+CREATE MATERIALIZED VIEW IF NOT EXISTS hits_mv TO hits_hourly AS SELECT toStartOfHour(ts) AS hour, url, count() AS n FROM hits GROUP BY hour, url;

@@ -1,0 +1,1 @@
+select o.id from {{ ref('orders') }} o left join {{ ref('users') }} u on u.id = o.user_id where u.id is null limit 10
