@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from samewise.audit.python.statements import (
     MANY,
+    bounds_of,
     conn_of,
     execute,
     query_frame,
@@ -129,7 +130,9 @@ def library(
     if last in MANY and len(args) >= 2:
         statement = args[1] if not isinstance(args[0], Str) else args[0]
         if isinstance(statement, Str):
-            return run_sql(run, node, statement, conn_of(run, args[0]), via="execute", many=True)
+            return run_sql(
+                run, node, statement, conn_of(run, args[0]), via="execute", many=True, given=bounds_of(args[2:])
+            )
     if last in ("insert", "pg_insert", "upsert") and args and "sqlalchemy" in dotted:
         if type(args[0]) is Value:
             return None  # A table that a library is handed: not its business what is written.
@@ -156,6 +159,9 @@ def hook_call(
     match name:
         case "get_conn" | "get_connection":
             return Handle(kind="connection", conn=Conn(conn.kind, conn.dialect))
+        case "set_autocommit" if args and args[0].conn is not None:
+            args[0].conn.autocommit = len(args) > 1 and isinstance(args[1], Const) and args[1].value is True
+            return Const(value=None)
         case "get_cursor":
             return Handle(kind="cursor", conn=Conn(conn.kind, conn.dialect))
         case "get_sqlalchemy_engine":

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from samewise.audit.python.connections import engine_call, hook_call, library
 from samewise.audit.python.statements import (
     _SELECT,
+    BOUND,
     MANY,
+    bounds_of,
     conn_of,
     execute,
     is_write,
@@ -230,10 +232,11 @@ def _executed(
     if isinstance(first, Str):
         many = name in MANY or (len(args) > 1 and isinstance(args[1], Seq) and _is_rows(args[1]))
         _, given = merged(args[1:])
-        made = run_sql(run, node, first, conn, via="execute", many=many, given=frozenset() if many else given)
+        made = run_sql(run, node, first, conn, via="execute", many=many, given=bounds_of(args[1:]) if many else given)
         if not isinstance(owner, Ref):
             # A cursor is asked for the rows afterwards.
             owner.asked = made.asked
+            owner.tags = frozenset(t for t in owner.tags if not t.startswith(BOUND)) | made.tags
         return made
     if first is None:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from samewise.audit.facts import Frame, SqlOp
@@ -44,6 +45,8 @@ _GOES_ON = {
 _SELECT = re.compile(r"^\s*(--[^\n]*\n\s*)*(\(\s*)?(SELECT|WITH)\b", re.IGNORECASE)
 
 
+BOUND = "bound:"
+"""Tag of rows that were chosen by what a table was asked first; the table follows."""
 MANY = frozenset({"executemany", "execute_many", "execute_values", "execute_batch", "executemany_prepared"})
 
 
@@ -89,7 +92,13 @@ def run_sql(
 ) -> Value:
     """Run SQL; what comes back remembers which tables were asked."""
     asked = execute(run, node, text, conn, via=via, many=many, given=given)
-    return Handle(text.tags - {"default"}, frozenset(asked), "result", conn, kind="result")
+    bounds = {f"{BOUND}{one}" for one in given}
+    return Handle((text.tags - {"default"}) | bounds, frozenset(asked), "result", conn, kind="result")
+
+
+def bounds_of(values: Iterable[Value]) -> frozenset[str]:
+    """The tables that were asked how far the query that gave these rows had to go."""
+    return frozenset(tag[len(BOUND) :] for one in values for tag in one.tags if tag.startswith(BOUND))
 
 
 def execute(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from samewise.audit.facts import Context, Flow, FrameOp, Op, SqlOp, exclude
 from samewise.audit.finding import Edit, Finding, Fix, Level, Related
 from samewise.audit.rules.base import found, last_part, named, swap
-from samewise.audit.rules.shared import cleared_before, guard_of, quiet
+from samewise.audit.rules.shared import cleared_before, guard_of, moves, quiet
 from samewise.audit.sql.names import pick_key
 from samewise.audit.sql.statement import is_log, is_scratch, same_table
 from samewise.audit.sql.template import HOLE
@@ -31,7 +31,7 @@ def _judged(flow: Flow, op: SqlOp) -> tuple[str, bool] | None:
     if "trigger" in statement.modifiers or {"inserted", "deleted"} & set(statement.sources):
         return None  # A trigger adds once for each change.
     guard = guard_of(flow, op)
-    if guard in ("key", "check"):
+    if guard in ("key", "check") or moves(flow, op):
         return None
     cleared = cleared_before(flow, op)
     if cleared is not None and cleared.sure:

@@ -169,6 +169,27 @@ def passes_on(flow: Flow, op: Op, target: str) -> bool:
     return False
 
 
+def moves(flow: Flow, op: SqlOp) -> bool:
+    """Whether what an INSERT ... SELECT read is taken away in the same transaction: a second run finds it no more."""
+    if op.tx is None or op.statement.kind != "insert":
+        return False
+    for other in flow.ops[flow.ops.index(op) + 1 :]:
+        if not isinstance(other, SqlOp) or other.tx != op.tx or exclude(op, other):
+            continue
+        gone = other.statement.kind == "delete" or (other.statement.kind == "update" and _flags(op, other))
+        read = any(same_table(other.statement.target, source) for source in op.statement.sources)
+        if gone and read and not same_table(other.statement.target, op.statement.target):
+            return True
+    return False
+
+
+def _flags(op: SqlOp, update: SqlOp) -> bool:
+    """The update sets a column by which the INSERT chose its rows."""
+    column = re.search(r" SET (?:\w+ \. )?(\w+) =", update.statement.flat, re.IGNORECASE)
+    _, _, chosen = op.statement.flat.upper().partition(" WHERE ")
+    return column is not None and column[1].upper() in chosen.split()
+
+
 def quiet(flow: Flow) -> bool:
     """Code that is not meant to run twice on the same data: tests, migrations."""
     return flow.context.test or flow.context.migration

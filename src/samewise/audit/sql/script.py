@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 from samewise.audit.facts import Context, Flow, Op, SqlOp
 from samewise.audit.finding import Place
@@ -72,11 +73,22 @@ def read_script(text: str, context: Context, dialect: str = "") -> Flow:
             statements_of(filled, dialect), filled, placed, via="file", implicit=implicit, sure=dialect in AUTOCOMMIT
         )
     )
+    if context.file.lower().endswith(".bteq"):
+        _join_requests(flow.ops, filled)
     for op in flow.ops:
         if isinstance(op, SqlOp):
             begin = op.statement.start
             op.raw = text[begin : begin + len(op.statement.text)]
     return flow
+
+
+def _join_requests(ops: list[Op], text: str) -> None:
+    """BTEQ: statements that a `;` at the beginning of a line holds together are one request: one transaction."""
+    for number, (one, other) in enumerate(pairwise(ops)):
+        assert isinstance(one, SqlOp) and isinstance(other, SqlOp)
+        between = text[one.statement.start + len(one.statement.text) : other.statement.start]
+        if other.tx is None and re.fullmatch(r"\s*\n\s*;[ \t]*", between):
+            one.tx = other.tx = one.tx or ("request", number)
 
 
 def operations(

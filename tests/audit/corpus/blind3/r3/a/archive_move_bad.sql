@@ -1,0 +1,2 @@
+INSERT INTO orders_archive SELECT * FROM orders WHERE closed_at < '2023-01-01';  -- expect: SW102
+DELETE FROM orders WHERE closed_at < '2023-01-01';
