@@ -165,7 +165,7 @@ def hashes(spark: SparkSession) -> Hashes:
 
 # Not shrunk: one history takes seconds, and a shorter one is easily found by hand.
 @settings(
-    max_examples=8,
+    max_examples=5,
     deadline=None,
     suppress_health_check=list(HealthCheck),
     derandomize=True,

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from samewise.core.keyed import Keyed
 from samewise.core.measures import Measures
-from samewise.core.ports import Head, Write
+from samewise.core.ports import Head, Published, Write
 from samewise.core.records import Answer, Landed, Owner, Pins, RunRecord, Stamp, TargetCommit
 from samewise.core.schema import Schema
 from samewise.core.shapes import Fit, Shape
@@ -92,6 +93,7 @@ class LightTarget:
     """A folder of commits, each a file that only one process can make."""
 
     key = "light"
+    works_alone = False
 
     def __init__(self, folder: Path, owner: Owner) -> None:
         self._folder = folder
@@ -126,9 +128,14 @@ class LightTarget:
         newer = self.generation(run.app_id) >= run.generation
         return Landed(Answer.SUPERSEDED if newer else Answer.ABSENT)
 
-    def prepare(self, schema: Schema, owner: Owner, partition_by: Sequence[str], *, keyed: bool = False) -> None: ...
+    def fitted(self, result: Schema) -> Schema:
+        return result
 
-    def publish(self, rows: Any, write: Write, stamp: Stamp) -> None:
+    def prepare(
+        self, schema: Schema, owner: Owner, partition_by: Sequence[str], *, keyed: Keyed | None = None
+    ) -> None: ...
+
+    def publish(self, rows: Any, write: Write, stamp: Stamp) -> Published:
         # As long as a small commit takes, so that runners meet.
         time.sleep(random.uniform(0.005, 0.03))
         part = self._folder / f"{stamp.attempt_id}.part"
@@ -137,6 +144,9 @@ class LightTarget:
             with suppress(FileExistsError):
                 os.link(part, self._file(len(self.known_commits()) + 1))
         part.unlink()
+        return Published()
+
+    def tidy(self) -> None: ...
 
     def _file(self, version: int) -> Path:
         return self._folder / f"{version:06}.json"
