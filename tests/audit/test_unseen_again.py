@@ -157,3 +157,41 @@ def test_state_that_holds_progress_is_a_watermark(tmp_path: Path) -> None:
     )
     assert [rule for rule, _ in _said(tmp_path, "a.py", code.format(key='"last_id"'))] == ["SW403"]
     assert _said(tmp_path, "b.py", code.format(key='"owner"')) == []
+
+
+_CORE = """
+import sqlalchemy as sa
+
+engine = sa.create_engine("mysql+pymysql://x/y")
+prices = sa.Table("prices", sa.MetaData(), sa.Column("sku", sa.String(20)))
+others = sa.Table("others", sa.MetaData(), sa.Column("sku", sa.String(20)))
+
+
+def load(rows):
+    with engine.begin() as conn:
+        have = {{r.sku for r in conn.execute(sa.select({asked}.c.sku))}}
+        conn.execute(prices.insert(), [r for r in rows if r["sku"] not in have])
+"""
+
+
+def test_rows_that_the_target_holds_are_left_out(tmp_path: Path) -> None:
+    assert _said(tmp_path, "a.py", _CORE.format(asked="prices")) == []
+    assert _said(tmp_path, "b.py", _CORE.format(asked="others")) == [("SW103", "warning")]
+
+
+_UPDATE = """
+import pymysql
+
+conn = pymysql.connect(host="h", db="d")
+cur = conn.cursor()
+for sku, qty in rows:
+    n = cur.execute("UPDATE {table} SET qty = %s WHERE sku = %s", (qty, sku))
+    if n == 0:
+        cur.execute("INSERT INTO stock (sku, qty) VALUES (%s, %s)", (sku, qty))
+conn.commit()
+"""
+
+
+def test_an_update_that_met_no_row_is_a_guard(tmp_path: Path) -> None:
+    assert _said(tmp_path, "a.py", _UPDATE.format(table="stock")) == []
+    assert _said(tmp_path, "b.py", _UPDATE.format(table="shelves")) == [("SW103", "warning")]

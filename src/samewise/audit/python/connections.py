@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from samewise.audit.python.statements import (
@@ -137,6 +138,8 @@ def library(
         if type(args[0]) is Value:
             return None  # A table that a library is handed: not its business what is written.
         return Handle(kind="insert", data={"table": _table_name(args[0]), "guard": False, "select": False})
+    if last == "select" and "sqlalchemy" in dotted:
+        return Handle(asked=frozenset(_selected(run, node)), kind="result")
     if last == "delete" and args and "sqlalchemy" in dotted and type(args[0]) is not Value:
         return Handle(kind="delete", data={"table": _table_name(args[0])})
     if dotted.endswith(("sqlalchemy.Table", "schema.Table")) and args and isinstance(args[0], Str):
@@ -144,6 +147,16 @@ def library(
     if last == "closing" and args:
         return args[0]
     return None
+
+
+def _selected(run: Interpreter, node: ast.Call) -> Iterator[str]:
+    """The tables of select(prices.c.sku): those that this file defines."""
+    for one in node.args:
+        while isinstance(one, ast.Attribute):
+            one = one.value
+        value = run.lookup(one.id) if isinstance(one, ast.Name) else None
+        if isinstance(value, Handle) and value.kind == "table":
+            yield value.name
 
 
 def _table_name(value: Value) -> str:

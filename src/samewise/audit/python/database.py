@@ -224,7 +224,8 @@ def _executed(
         many = len(args) > 1 or bool(first.data["select"])
         tail = " ON CONFLICT DO NOTHING" if first.data["guard"] else ""
         body = "SELECT * FROM jj_source_" if first.data["select"] else "(id) VALUES (1)"
-        run_made_up(run, node, f"INSERT INTO {first.data['table']} {body}{tail}", conn, many=many)
+        text = Str(asked=bounds_of(args[1:]), text=f"INSERT INTO {first.data['table']} {body}{tail}", exact=False)
+        execute(run, node, text, conn, via="execute", many=many)
         return Value()
     if isinstance(first, Handle) and first.kind == "delete":
         run_made_up(run, node, f"DELETE FROM {first.data['table']} WHERE jj_window_", conn, many=False)

@@ -8,6 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from samewise.audit.python.texts import combine, joined
+from samewise.audit.python.scopes import asks_isin
 from samewise.audit.python.values import (
     Alt,
     Const,
@@ -78,7 +79,7 @@ def evaluate(run: Interpreter, node: ast.expr) -> Value:
             return unknown(*values)
         case ast.UnaryOp():
             value = run.eval(node.operand)
-            if isinstance(node.op, ast.Invert) and ("isin" in value.tags or _asks_isin(node.operand)):
+            if isinstance(node.op, ast.Invert) and ("isin" in value.tags or asks_isin(node.operand)):
                 return Value(value.tags | {"notin"}, value.asked)
             return Value(value.tags, value.asked, value.name) if not isinstance(value, Const) else _negated(node, value)
         case ast.IfExp():
@@ -107,11 +108,6 @@ def evaluate(run: Interpreter, node: ast.expr) -> Value:
             return run.eval(node.value)
         case _:
             return Value()
-
-
-def _asks_isin(node: ast.expr) -> bool:
-    """`rows["id"].isin(known)`, whatever `rows` is."""
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("isin", "is_in")
 
 
 def _negated(node: ast.UnaryOp, value: Const) -> Value:

@@ -103,3 +103,8 @@ def name_of(node: ast.AST) -> str:
     if isinstance(node, ast.Attribute):
         return node.attr
     return ""
+
+
+def asks_isin(node: ast.expr) -> bool:
+    """`rows["id"].isin(known)`, whatever `rows` is."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("isin", "is_in")

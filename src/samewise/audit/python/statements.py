@@ -97,8 +97,13 @@ def run_sql(
 
 
 def bounds_of(values: Iterable[Value]) -> frozenset[str]:
-    """The tables that were asked how far the query that gave these rows had to go."""
-    return frozenset(tag[len(BOUND) :] for one in values for tag in one.tags if tag.startswith(BOUND))
+    """The tables that were asked which rows these have to be: how far they go, or which of them are new."""
+    found: set[str] = set()
+    for one in values:
+        found.update(tag[len(BOUND) :] for tag in one.tags if tag.startswith(BOUND))
+        if "notin" in one.tags:
+            found |= one.asked  # Rows that are there already were left out.
+    return frozenset(found)
 
 
 def execute(
@@ -126,6 +131,8 @@ def execute(
         elif statement.kind in ("values", "upsert", "insert") and statement.claims:
             # Whoever asks whether a row went in knows whether it was there before.
             asked.add("*unique")
+        elif statement.kind == "update" and statement.target:
+            asked.add(statement.target)  # How many rows it met says whether they are there.
     if not any(s.kind not in ("select", "other", "set", "view") for s in statements):
         if any(s.kind == "view" for s in statements):
             _add(
