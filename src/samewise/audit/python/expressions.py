@@ -7,8 +7,8 @@ import builtins
 import re
 from typing import TYPE_CHECKING
 
-from samewise.audit.python.texts import combine, joined
 from samewise.audit.python.scopes import asks_isin
+from samewise.audit.python.texts import combine, joined
 from samewise.audit.python.values import (
     Alt,
     Const,
