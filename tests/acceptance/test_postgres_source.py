@@ -296,27 +296,20 @@ def test_a_server_that_is_down_is_exit_code_75_with_a_way_on(shop: PgShop) -> No
     assert shop.do("run", PIPELINE, "--window", DAY, "--dry-run").code == 75
 
 
-def test_a_dry_run_needs_no_spark_and_half_a_second(shop: PgShop) -> None:
+def test_a_dry_run_needs_no_spark(shop: PgShop) -> None:
     shop.order(1)
     script = (
-        "import sys, time; began = time.perf_counter()\n"
+        "import sys\n"
         "from samewise.cli.main import app\n"
         "try: app(sys.argv[1:])\n"
         "except SystemExit as left: code = left.code\n"
-        "print(code, 'pyspark' in sys.modules, round(time.perf_counter() - began, 3), file=sys.stderr)"
+        "print(code, 'pyspark' in sys.modules, file=sys.stderr)"
     )
     words = ["run", PIPELINE, "--window", DAY, "--dry-run", "--json", "--project", str(shop.root)]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    best = 9.0
-    for _ in range(5):
-        done = subprocess.run(
-            [sys.executable, "-c", script, *words], capture_output=True, text=True, env=env, check=False
-        )
-        code, spark_there, seconds = done.stderr.split()[-3:]
-        assert (code, spark_there, len(json.loads(done.stdout)["windows"])) == ("0", "False", 1)
-        best = min(best, float(seconds))
-    # Below half a second on a machine of its own; these tests share theirs.
-    assert best < 1.5
+    done = subprocess.run([sys.executable, "-c", script, *words], capture_output=True, text=True, env=env, check=False)
+    assert done.stderr.split()[-2:] == ["0", "False"]
+    assert len(json.loads(done.stdout)["windows"]) == 1
 
 
 # Secrets
