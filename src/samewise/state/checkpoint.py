@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TypeAlias
 
-from sqlalchemy import select, update
+from sqlalchemy import Connection, select, update
 
 from samewise.core.errors import SamewiseError
 from samewise.core.records import Point, Receipt, RunRecord, RunStatus
@@ -55,14 +55,7 @@ def checkpoint(
                 return replace(run, point=Point(point))
             raise SamewiseError(f"run {run.run_id} is {status or 'unknown'}, and has no checkpoint")
         receipts.insert(connection, replace(receipt, landed_at=receipt.landed_at or now(connection)))
-        reason = f"{run.window.key} landed"
-        reached = watermark
-        if callable(reached):
-            reached = reached(receipts.windows_done(connection, run.pipeline, run.task, run.target))
-        if reached is not None:
-            watermarks.move(connection, run.pipeline, run.task, reached, run_id=run.run_id, reason=reason)
-        if contract is not None:
-            contracts.put(connection, run.pipeline, run.task, contract, run_id=run.run_id, reason=reason)
+        move_on(connection, run, f"{run.window.key} landed", watermark, contract)
         files.put(connection, run.pipeline, run.task, loaded or {}, run.run_id)
         if point != Point.DELIVERED:
             connection.execute(
@@ -71,3 +64,16 @@ def checkpoint(
                 .values(point=Point.CHECKPOINTED, contract=receipt.contract)
             )
     return replace(run, point=Point.CHECKPOINTED, contract=receipt.contract)
+
+
+def move_on(
+    connection: Connection, run: RunRecord, reason: str, watermark: Reach | None, contract: Contract | None
+) -> None:
+    """Move the watermark and accept the contract, once the receipts of what landed are stored."""
+    reached = watermark
+    if callable(reached):
+        reached = reached(receipts.windows_done(connection, run.pipeline, run.task, run.target))
+    if reached is not None:
+        watermarks.move(connection, run.pipeline, run.task, reached, run_id=run.run_id, reason=reason)
+    if contract is not None:
+        contracts.put(connection, run.pipeline, run.task, contract, run_id=run.run_id, reason=reason)

@@ -15,9 +15,9 @@ from sqlalchemy import func, select, update
 from samewise.core.errors import Conflict, SamewiseError
 from samewise.core.records import Point, Receipt, RunRecord, RunStatus
 from samewise.core.windows import Window
-from samewise.state import contracts, receipts, watermarks
+from samewise.state import receipts
 from samewise.state import tasks as task_rows
-from samewise.state.checkpoint import Reach
+from samewise.state.checkpoint import Reach, move_on
 from samewise.state.contracts import Contract
 from samewise.state.engine import insert_new, now
 from samewise.state.leases import Lease, fenced_all
@@ -109,14 +109,7 @@ def checkpoint(
         for receipt in landed:
             receipts.insert(connection, replace(receipt, landed_at=receipt.landed_at or at))
         span = first.group.span.key if first.group is not None else first.window.key
-        reason = f"{span} landed"
-        reached = watermark
-        if callable(reached):
-            reached = reached(receipts.windows_done(connection, first.pipeline, first.task, first.target))
-        if reached is not None:
-            watermarks.move(connection, first.pipeline, first.task, reached, run_id=first.run_id, reason=reason)
-        if contract is not None:
-            contracts.put(connection, first.pipeline, first.task, contract, run_id=first.run_id, reason=reason)
+        move_on(connection, first, f"{span} landed", watermark, contract)
         connection.execute(
             update(runs)
             .where(runs.c.group_id == _id(group), runs.c.status == RunStatus.OPEN)

@@ -28,6 +28,7 @@ from samewise.audit.python.values import (
     as_text,
     text_of,
 )
+from samewise.audit.sql.dialect import dialect_of_tool
 
 if TYPE_CHECKING:
     from samewise.audit.python.interpreter import Interpreter
@@ -90,26 +91,7 @@ def library(
         return Handle(kind="session", conn=Conn("alchemy"), data={"maker": last != "Session"})
     if _HOOK.search(last):
         kind = _HOOK.search(last)[1].lower()  # type: ignore[index]
-        dialect = next(
-            (
-                d
-                for k, d in (
-                    ("postgres", "postgres"),
-                    ("mysql", "mysql"),
-                    ("snow", "snowflake"),
-                    ("bigq", "bigquery"),
-                    ("mssql", "tsql"),
-                    ("redshift", "redshift"),
-                    ("oracle", "oracle"),
-                    ("hive", "hive"),
-                    ("databricks", "databricks"),
-                    ("trino", "trino"),
-                    ("presto", "presto"),
-                )
-                if kind.startswith(k)
-            ),
-            "",
-        )
+        dialect = dialect_of_tool(kind)
         return Handle(
             kind="hook",
             name=last,

@@ -10,6 +10,7 @@ from samewise.audit.facts import Flow, HttpOp, Retry, Task
 from samewise.audit.finding import Place, TaskFact
 from samewise.audit.python import statements
 from samewise.audit.python.values import Conn, Const, Func, Handle, Map, Ref, Seq, Str, Value, place_of, text_of
+from samewise.audit.sql.dialect import dialect_of_tool
 
 if TYPE_CHECKING:
     from samewise.audit.python.interpreter import Interpreter
@@ -247,28 +248,7 @@ def _sql_operator(run: Interpreter, node: ast.Call, kind: str, kwargs: dict[str,
     statement = kwargs.get("sql") or kwargs.get("hql") or kwargs.get("query")
     auto = kwargs.get("autocommit")
     is_auto = (isinstance(auto, Const) and auto.value is True) or (kind.startswith(_AUTO) and auto is None)
-    dialect = next(
-        (
-            d
-            for k, d in (
-                ("postgres", "postgres"),
-                ("mysql", "mysql"),
-                ("snow", "snowflake"),
-                ("bigq", "bigquery"),
-                ("mssql", "tsql"),
-                ("redshift", "redshift"),
-                ("oracle", "oracle"),
-                ("hive", "hive"),
-                ("databricks", "databricks"),
-                ("trino", "trino"),
-                ("presto", "presto"),
-                ("athena", "athena"),
-                ("sparksql", "spark"),
-            )
-            if kind.startswith(k)
-        ),
-        "",
-    )
+    dialect = dialect_of_tool(kind)
     conn = Conn("auto" if is_auto else "dbapi", dialect)
     run.flow.dialect = dialect
     for one in statement.items if isinstance(statement, Seq) else [statement]:

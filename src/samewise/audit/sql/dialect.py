@@ -49,3 +49,25 @@ def guess(text: str) -> str:
         if pattern.search(head):
             return name
     return ""
+
+
+_BY_TOOL = (
+    ("postgres", "postgres"),
+    ("mysql", "mysql"),
+    ("snow", "snowflake"),
+    ("bigq", "bigquery"),
+    ("mssql", "tsql"),
+    ("redshift", "redshift"),
+    ("oracle", "oracle"),
+    ("hive", "hive"),
+    ("databricks", "databricks"),
+    ("trino", "trino"),
+    ("presto", "presto"),
+    ("athena", "athena"),
+    ("sparksql", "spark"),
+)
+
+
+def dialect_of_tool(name: str) -> str:
+    """The dialect that a hook or an operator speaks, by the beginning of its name in lower case; empty if unknown."""
+    return next((dialect for start, dialect in _BY_TOOL if name.startswith(start)), "")
