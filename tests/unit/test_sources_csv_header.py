@@ -46,7 +46,7 @@ def test_a_packed_file_has_a_header_too(tmp_path: Path, name: str, packed) -> No
     assert read_header(_file(tmp_path, packed(b"a,b\n"), name), ",", {}) == ["a", "b"]
 
 
-@pytest.mark.parametrize("data", [b"no gzip at all", gzip.compress(b"a,b\n")[:-12]])
+@pytest.mark.parametrize("data", [b"no gzip at all", gzip.compress(b"a,b\n")[:-12]], ids=["no gzip", "cut off"])
 def test_a_damaged_packed_file_is_refused(tmp_path: Path, data: bytes) -> None:
     with pytest.raises(Refused) as caught:
         read_header(_file(tmp_path, data, "a.csv.gz"), ",", {})
