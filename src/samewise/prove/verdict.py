@@ -65,6 +65,10 @@ class Figures:
     def schema(self) -> tuple[tuple[str, str], ...]:
         return tuple((column.name, column.type) for column in self.columns)
 
+    @property
+    def schema_names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
 
 class RowKind(StrEnum):
     DOUBLED = "doubled"
