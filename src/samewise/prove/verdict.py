@@ -20,7 +20,7 @@ class Outcome(StrEnum):
 
 
 class Cause(StrEnum):
-    """What most likely made the difference. `CAUSES` has each one's sentence."""
+    """What most likely made the difference. `causes.sentence` says it in words."""
 
     APPEND = "append"
     CLOCK = "clock"
