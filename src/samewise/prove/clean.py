@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from samewise.core.errors import Refused, SamewiseError
 from samewise.prove.compare import measure
-from samewise.prove.laboratory import Fork, Laboratory, Ran, Start, Table
+from samewise.prove.laboratory import Laboratory, Ran, Start, Table
 from samewise.prove.verdict import Figures
 
 

@@ -60,9 +60,7 @@ class Trial:
                 table.rows, other.rows, key=table.key, clean_figures=self.clean.figures[table.task]
             )
             if difference is not None:
-                cause = causes.likely(
-                    difference, experiment=self.experiment, strategy=table.strategy, sql=table.sql
-                )
+                cause = causes.likely(difference, experiment=self.experiment, strategy=table.strategy, sql=table.sql)
                 told = causes.sentence(cause, difference)
                 several = f"{table.name}: " if len(self.clean.tables) > 1 else ""
                 return self._verdict(
@@ -73,7 +71,7 @@ class Trial:
             return self._verdict(
                 Outcome.DIFFERENT,
                 last,
-                message=f"rows of other windows have changed: {total} rows in all, {self.clean.total} after one clean run",
+                message=f"rows of other windows changed: {total} in all, {self.clean.total} after one clean run",
             )
         unwritten = self._unwritten(fork, must_write)
         if unwritten:

@@ -156,9 +156,7 @@ def orphan(store: Store) -> int:
         held = connection.execute(select(leases.c.target, leases.c.window_key, leases.c.holder)).all()
         mine = [row for row in held if row.holder == holder.to_json()]
         for row in mine:
-            connection.execute(
-                update(leases).where(_row(row.target, row.window_key)).values(holder=dead.to_json())
-            )
+            connection.execute(update(leases).where(_row(row.target, row.window_key)).values(holder=dead.to_json()))
     return len(mine)
 
 

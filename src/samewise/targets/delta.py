@@ -415,7 +415,8 @@ def _owner_in(properties: dict[str, str]) -> Owner | None:
     return Owner(store, pipeline, name, properties.get(_PLACE, ""))
 
 
-def _properties(owner: Owner) -> str:
+def owner_properties(owner: Owner) -> str:
+    """The table properties that name the owner, for a statement."""
     pairs = {_STORE: owner.store_id, _OWNER: f"{owner.pipeline}/{owner.task}", _PLACE: owner.place}
     return ", ".join(f"{literal(key)} = {literal(value)}" for key, value in pairs.items())
 

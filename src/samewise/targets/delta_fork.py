@@ -86,5 +86,3 @@ def _plain(path: str) -> str:
 def _drop(fork: DeltaTarget) -> None:
     if fork.folder is not None and is_local(fork.folder):
         shutil.rmtree(local_path(fork.folder), ignore_errors=True)
-
-

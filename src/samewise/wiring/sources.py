@@ -83,9 +83,7 @@ def _postgres(loaded: Loaded, pipeline: PipelineSpec, spec: PostgresSpec, spark:
     return PostgresSource(connection, Asked(connection.schema, table, spec.query), spark, ways)
 
 
-def postgres_place(
-    loaded: Loaded, pipeline: PipelineSpec, ref: PostgresRef
-) -> tuple[PostgresConnection, str, str]:
+def postgres_place(loaded: Loaded, pipeline: PipelineSpec, ref: PostgresRef) -> tuple[PostgresConnection, str, str]:
     """The connection, schema and table of a PostgreSQL table. One that was moved brings its own bookkeeping."""
     connection = loaded.connection(ref.connection)
     location = loaded.location(ref, pipeline)
