@@ -19,7 +19,7 @@ from samewise.core.sql import quote
 from samewise.core.windows import Window
 from samewise.prove.inputs import TwistedSource
 from samewise.prove.laboratory import AS_IT_IS, KillAt, Ran, Stop, Table, Twist
-from samewise.run.events import Listener
+from samewise.run.events import Event, Listener, WindowBegan
 from samewise.run.job import Job
 from samewise.run.pipeline import run_pipeline
 from samewise.run.schedule import Graph
@@ -31,6 +31,8 @@ from samewise.spec.pipeline import PipelineSpec
 from samewise.state import leases
 from samewise.state.store import Store
 from samewise.storage.files import join
+from samewise.targets import delta_fork
+from samewise.targets.delta import DeltaTarget
 from samewise.wiring.parts import build_graph
 
 if TYPE_CHECKING:
@@ -100,10 +102,10 @@ class ForkedPipeline:
                 results = run_pipeline(graph, windows, store, options, self.emit).windows
                 return Ran(results, time.monotonic() - began)
             traces: list[str] = []
-            order = Kill(kill.point, self._passes(kill), lambda: traces.append(self._trace()))
+            order = Kill(kill.point, armed=False, on_fire=lambda: traces.append(self._trace()))
             try:
                 with failpoints.killing(order):
-                    results = run_pipeline(graph, windows, store, options, self.emit).windows
+                    results = run_pipeline(graph, windows, store, options, armed_by(order, kill, self.emit)).windows
             except Killed:
                 pass
             else:
@@ -125,7 +127,11 @@ class ForkedPipeline:
         return found
 
     def total(self) -> int:
-        return sum(rows.count() for job in self.graph().jobs if (rows := self._seen(job)) is not None)
+        return sum(self._count(job) for job in self.graph().jobs)
+
+    def identity(self, task: str) -> str | None:
+        job = next(job for job in self.graph().jobs if job.task == task)
+        return delta_fork.identity(job.target) if isinstance(job.target, DeltaTarget) else None
 
     def wrote(self) -> Mapping[str, bool]:
         landed = {}
@@ -143,6 +149,18 @@ class ForkedPipeline:
                 rows = job.target.rows(job.span(window, head.schema))
                 counts[job.task] = 0 if rows is None else rows.count()
         return counts
+
+    def _count(self, job: Job) -> int:
+        head = job.target.head()
+        if head is None:
+            return 0
+        if isinstance(job.target, DeltaTarget):
+            deletes = job.keyed is not None and head.schema.get(DELETED_AT) is not None
+            told = delta_fork.count_rows(job.target, null_in=DELETED_AT if deletes else None)
+            if told is not None:
+                return told
+        rows = self._seen(job)
+        return 0 if rows is None else rows.count()
 
     def _seen(self, job: Job) -> DataFrame | None:
         """The rows of a target as its readers see them: by key, without what Samewise keeps for itself."""
@@ -190,11 +208,6 @@ class ForkedPipeline:
             ref = ref.ref
         return self.loaded.location(ref, self.spec).key if isinstance(ref, TableRef | PostgresRef) else None
 
-    def _passes(self, kill: KillAt) -> int:
-        """How many tasks come through the point before the one that is to die there."""
-        earlier = [stop.task for stop in self.stops].index(kill.task)
-        return sum(kill.point in stop.points for stop in self.stops[:earlier])
-
     def _trace(self) -> str:
         """Changes with everything that a run writes outside its target."""
         found = hashlib.sha256()
@@ -206,6 +219,17 @@ class ForkedPipeline:
             if not file.name.startswith(self.state_file.name):
                 found.update(f"{file.relative_to(self.folder)} {file.stat().st_size}\n".encode())
         return found.hexdigest()
+
+
+def armed_by(order: Kill, kill: KillAt, emit: Listener) -> Listener:
+    """A listener that arms the order while the task is at work whose run is to die."""
+
+    def listen(event: Event) -> None:
+        if isinstance(event, WindowBegan):
+            order.armed = event.task == kill.task
+        emit(event)
+
+    return listen
 
 
 def _twisted(source: Source, twist: Twist) -> Source:

@@ -80,6 +80,14 @@ class Lab:
         fork.begin()
         yield fork
 
+    @contextmanager
+    def copy(self, fork: Fork) -> Iterator[Fork]:
+        old = cast(ForkedPipeline, fork)
+        new = self._copy(old)
+        # What landed before the copy was made is the experiment's, too.
+        new.versions.update(old.versions)
+        yield new
+
     def keep(self, fork: Fork, start: Start) -> Fork:
         self._kept[start] = self._copy(cast(ForkedPipeline, fork))
         return self._kept[start]
