@@ -45,7 +45,12 @@ class ProveBench:
     def measure(self, rounds: int) -> dict[str, Any]:
         """Seconds and ratios of each strategy. The first round warms the session up for both."""
         figures = [self._strategy(name, write, rounds) for name, write in STRATEGIES.items()]
-        return {"rows": self._rows, "rounds": rounds, "strategies": figures, "wanted": [one["wanted"] for one in figures]}
+        return {
+            "rows": self._rows,
+            "rounds": rounds,
+            "strategies": figures,
+            "wanted": [one["wanted"] for one in figures],
+        }
 
     def _strategy(self, name: str, write: str, rounds: int) -> dict[str, Any]:
         root = self._project(name.replace(", ", "_"), write)

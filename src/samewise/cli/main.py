@@ -81,6 +81,7 @@ def run(
             help="Load again what differs from its receipt: in any way, or by source, definition, contract or target.",
         ),
     ] = None,
+    fork: Annotated[Path | None, typer.Option(hidden=True)] = None,
     project: Folder = HERE,
     env: Env = None,
     json: Json = False,
@@ -88,7 +89,7 @@ def run(
     """Load every due window, or those that are asked for."""
     from samewise.cli.run import Request, plan_pipeline, run_pipeline
 
-    request = Request(project, env, pipeline, window, start, end, force, wait, accept_change, stale)
+    request = Request(project, env, pipeline, window, start, end, force, wait, accept_change, stale, fork)
     act = plan_pipeline if dry_run else run_pipeline
     guard.answer(lambda: act(request, as_json=json), as_json=json, pipeline=pipeline)
 

@@ -151,6 +151,9 @@ class Laboratory(Protocol):
 
     def label(self, window: Window) -> str: ...
 
+    def lane(self, name: str) -> Laboratory:
+        """The same laboratory for a thread of its own."""
+
     def fork(self, start: Start) -> AbstractContextManager[Fork]:
         """A fork of its own for one experiment."""
 

@@ -46,6 +46,15 @@ class PostgresTarget:
         self._idle = IdleSession(connection)
 
     @property
+    def connection(self) -> PostgresConnection:
+        return self._connection
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Schema and table."""
+        return self._schema, self._table
+
+    @property
     def key(self) -> str:
         return f"postgres:{self._connection.place}/{self._schema}.{self._table}"
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from samewise.core import failpoints
 from samewise.core.failpoints import Kill, Killed
@@ -18,7 +18,7 @@ from samewise.core.ports import Source, Spark
 from samewise.core.sql import quote
 from samewise.core.windows import Window
 from samewise.prove.inputs import TwistedSource
-from samewise.prove.laboratory import AS_IT_IS, KillAt, Ran, Stop, Table, Twist
+from samewise.prove.laboratory import AS_IT_IS, KillAt, Ran, Table, Twist
 from samewise.run.events import Event, Listener, WindowBegan
 from samewise.run.job import Job
 from samewise.run.pipeline import run_pipeline
@@ -40,7 +40,16 @@ if TYPE_CHECKING:
 
 PLACE = "samewise prove"
 """Where a fork's state store is said to lie: the same for each, so that a copy owns what the original owned."""
+_LOOK = "look"
 _SHUFFLE = "spark.sql.shuffle.partitions"
+
+
+class Process(Protocol):
+    """Runs windows of a fork in a process of its own."""
+
+    def __call__(
+        self, fork: ForkedPipeline, windows: Sequence[Window], force: bool, kill: KillAt | None, lane: int = 0
+    ) -> Ran: ...
 
 
 @dataclass(slots=True)
@@ -53,12 +62,13 @@ class ForkedPipeline:
     """The project, with the forks in the place of the targets."""
     spec: PipelineSpec
     windows: Sequence[Window]
-    stops: Sequence[Stop]
     spark: Callable[[str], Spark]
     """A session for a purpose, the same one each time."""
     emit: Listener
-    die: Callable[[ForkedPipeline, Sequence[Window], bool, KillAt], Ran] | None = None
-    """How a run is killed, where not in this process."""
+    lane: str = "main"
+    """The session that runs use; two lanes of experiments go side by side."""
+    process: Process | None = None
+    """How a run is made where not in this process: one that is to die, and two at once."""
     versions: dict[str, int] = field(default_factory=dict)
     _graphs: dict[str, Graph] = field(default_factory=dict)
 
@@ -69,12 +79,14 @@ class ForkedPipeline:
     def open_store(self) -> Store:
         return Store.open(f"sqlite:///{self.state_file}")
 
-    def graph(self, purpose: str = "main") -> Graph:
-        """The jobs on this fork, with a session for a purpose."""
+    def graph(self, purpose: str = _LOOK) -> Graph:
+        """The jobs on this fork, with a session for a purpose. To look at what is there is one: all tables that are
+        compared belong to one session, whichever lane wrote them."""
         if purpose not in self._graphs:
             with self.open_store() as store:
                 store_id = store.store_id
-            self._graphs[purpose] = build_graph(self.loaded, self.spec, self.spark(purpose), store_id, PLACE)
+            spark = self.spark("main" if purpose == _LOOK else purpose)
+            self._graphs[purpose] = build_graph(self.loaded, self.spec, spark, store_id, PLACE)
         return self._graphs[purpose]
 
     def begin(self) -> None:
@@ -92,8 +104,15 @@ class ForkedPipeline:
         kill: KillAt | None = None,
         lane: int = 0,
     ) -> Ran:
-        if kill is not None and self.die is not None:
-            return self.die(self, windows, force, kill)
+        try:
+            if self.process is not None and (kill is not None or lane > 0):
+                return self.process(self, windows, force, kill, lane)
+            return self._run(windows, force, twist, kill, lane)
+        finally:
+            # A target may remember for a moment what its log said before the run.
+            self._graphs.pop(_LOOK, None)
+
+    def _run(self, windows: Sequence[Window], force: bool, twist: Twist, kill: KillAt | None, lane: int) -> Ran:
         began = time.monotonic()
         graph = self._twisted(twist, lane)
         options = Options(force=force)
@@ -181,8 +200,8 @@ class ForkedPipeline:
 
     def _twisted(self, twist: Twist, lane: int) -> Graph:
         if twist == AS_IT_IS:
-            return self.graph("main" if lane == 0 else f"lane {lane}")
-        graph = self.graph("main" if twist.partitions is None else "shuffled")
+            return self.graph(self.lane if lane == 0 else f"{self.lane}, runner {lane}")
+        graph = self.graph(self.lane if twist.partitions is None else "shuffled")
         if twist.partitions is not None:
             self.spark("shuffled")().conf.set(_SHUFFLE, str(twist.partitions))
         own = {self._key(task.target) for task in self.spec.tasks}

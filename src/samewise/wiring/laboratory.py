@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import cast
 
 from samewise.core.failpoints import Failpoint
@@ -12,7 +13,7 @@ from samewise.core.ports import Spark
 from samewise.core.records import Owner
 from samewise.core.windows import FULL, Window
 from samewise.plan.protocol import Step, planned_steps
-from samewise.prove.laboratory import Fork, KillAt, Ran, Start, Stop
+from samewise.prove.laboratory import Fork, Start, Stop
 from samewise.prove.scratch import Scratch
 from samewise.run.events import Event, Listener, StepBegan
 from samewise.run.job import Job
@@ -23,7 +24,7 @@ from samewise.spec.pipeline import PipelineSpec
 from samewise.state import fork as state_fork
 from samewise.state.store import Store
 from samewise.storage.files import join
-from samewise.wiring.forks import PLACE, ForkedPipeline, copy_state, forked
+from samewise.wiring.forks import PLACE, ForkedPipeline, Process, copy_state, forked
 from samewise.wiring.target_forks import TargetForks
 
 _POINTS = {
@@ -35,8 +36,6 @@ _POINTS = {
     Step.DELIVER: (Failpoint.DELIVERED,),
 }
 """What the protocol promises to pass. Asked of the protocol and not of a run: a point that got lost must be missed."""
-
-Die = Callable[[ForkedPipeline, Sequence[Window], bool, KillAt], Ran]
 
 
 @dataclass(slots=True)
@@ -52,9 +51,10 @@ class Lab:
     spark: Callable[[str], Spark]
     emit: Listener
     targets: TargetForks
-    die: Die | None = None
+    process: Process | None = None
+    runs_in: str = "main"
     _kept: dict[Start, ForkedPipeline] = field(default_factory=dict)
-    _made: int = 0
+    _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     @property
     def stops(self) -> Sequence[Stop]:
@@ -71,6 +71,10 @@ class Lab:
 
     def label(self, window: Window) -> str:
         return next((job.label(window) for job in self.real.jobs if job.grid is not None), "full")
+
+    def lane(self, name: str) -> Lab:
+        # What was kept and the numbers of the forks are shared: `count` gives each of them once.
+        return replace(self, runs_in=name)
 
     @contextmanager
     def fork(self, start: Start) -> Iterator[Fork]:
@@ -125,18 +129,19 @@ class Lab:
 
     def _new(self, copy_of: ForkedPipeline | None = None) -> ForkedPipeline:
         """A fork without a table. Its state store is empty, or a copy."""
-        self._made += 1
-        name = f"fork-{self._made}"
+        number = next(self._numbers)
+        name = f"fork-{number}"
         folder, data = self.scratch.folder / name, join(self.scratch.data, name)
         folder.mkdir()
         if copy_of is not None:
             copy_state(copy_of.folder, folder)
         moved: dict[str, Location] = {}
-        for task in self.spec.tasks:
+        for at, task in enumerate(self.spec.tasks):
             real = self.loaded.location(task.target, self.spec)
-            moved[real.key] = self.targets.place(real, data, task.name, self._made)
+            moved[real.key] = self.targets.place(real, data, task.name, number, at)
         loaded = forked(self.loaded, folder, data, moved)
-        return ForkedPipeline(folder, loaded, self.spec, self.windows, self.stops, self.spark, self._tell, self.die)
+        parts = (self.spec, self.windows, self.spark, self._tell, self.runs_in, self.process)
+        return ForkedPipeline(folder, loaded, *parts)
 
     def _pairs(self, fork: ForkedPipeline) -> list[tuple[Job, Job]]:
         return list(zip(self.real.jobs, fork.graph().jobs, strict=True))

@@ -46,8 +46,9 @@ def prove_pipeline(project: Project, pipeline: str, asked: Asked) -> Proof:
     """Make the experiments. Raises where even a clean run on a fork does not come to its end."""
     from samewise.prove import proof
     from samewise.prove.scratch import make_scratch, sweep
+    from samewise.wiring.fork_process import ForkProcess
     from samewise.wiring.laboratory import Lab
-    from samewise.wiring.target_forks import TargetForks
+    from samewise.wiring.target_forks import TargetForks, sweep_targets
 
     proof.chosen(asked.only)  # A misspelt one is told before Spark starts.
     spec = project.loaded.pipeline(pipeline)
@@ -58,9 +59,12 @@ def prove_pipeline(project: Project, pipeline: str, asked: Asked) -> Proof:
     windows = choose_windows(project, spec, real, asked, store)
     root = project.loaded.root / ".samewise" / "prove"
     sweep(root)
+    sweep_targets(real.jobs)
     scratch = make_scratch(root, _data_root(project, sessions("main")))
     targets = TargetForks(scratch.folder.name, sessions("main"))
     lab = Lab(project.loaded, spec, real, store, windows, scratch, sessions, project.tell, targets)
+    if asked.sigkill:
+        lab.process = ForkProcess(project.env)
     try:
         target = ", ".join(job.target.key for job in real.jobs)
         return proof.prove(lab, pipeline, target, asked.only, project.tell)
