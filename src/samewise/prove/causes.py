@@ -56,7 +56,7 @@ def likely(
         return made
     if experiment == "killed" and (difference.missing or difference.extra):
         return Cause.HALF_WRITTEN
-    if experiment in ("out of order", "concurrent") and (difference.changed or difference.missing):
+    if experiment in ("out of order", "order", "concurrent") and (difference.changed or difference.missing):
         return Cause.OLD_OVER_NEW
     if difference.changed or (difference.missing and difference.extra):
         return _other_choice(difference, experiment, sql)
@@ -107,7 +107,7 @@ def _fewer_rows(difference: Difference, experiment: str, before_rows: int | None
     if experiment == "killed":
         nothing_came = difference.found.rows == (before_rows if before_rows is not None else 0)
         return Cause.WATERMARK_FIRST if nothing_came else Cause.HALF_WRITTEN
-    if experiment in ("out of order", "concurrent"):
+    if experiment in ("out of order", "order", "concurrent"):
         return Cause.OLD_OVER_NEW
     # What has been read once is passed over the next time.
     return Cause.WATERMARK_FIRST if experiment in ("twice", "empty") else Cause.UNKNOWN
