@@ -56,7 +56,9 @@ class Copies:
 class Clean:
     """What one clean run of every date leaves, and how long the last took."""
 
-    copies: Copies
+    base: Copies
+    """As everything was before the last date's run."""
+    after: Copies
     rows: DataFrame
     figures: Figures
     before: Figures | None
@@ -78,13 +80,24 @@ class Bench:
     def spark(self) -> SparkSession:
         return self._spark()
 
-    def copies(self, label: str) -> Copies:
+    def copies(self, label: str, of: Copies) -> Copies:
+        """New copies of a snapshot, for runs."""
+        return self._made(lambda place, one: place.copy(label, one), of)
+
+    def _made(self, make: Callable[[Place, Copy | None], Copy], of: Copies | None) -> Copies:
         job = self.job
         return Copies(
-            job.target.copy(label),
-            None if job.log is None else job.log.copy(f"{label}-log"),
-            None if job.state is None else job.state.copy(f"{label}-state"),
+            make(job.target, None if of is None else of.target),
+            None if job.log is None else make(job.log, None if of is None else of.log),
+            None if job.state is None else make(job.state, None if of is None else of.state),
         )
+
+    def _snapshot(self, of: Copies) -> Copies:
+        def keep(place: Place, one: Copy | None) -> Copy:
+            assert one is not None, "there is a copy of every place"
+            return place.snapshot(one)
+
+        return self._made(keep, of)
 
     def call(
         self, copies: Copies, date: str, form: Form = Form.AS_IT_IS, environment: Mapping[str, str] | None = None
@@ -105,51 +118,32 @@ class Bench:
     def run(self, call: Call, kill: Kill | None = None) -> Ran:
         return self.job.runner(call, kill, expected_seconds=self.clean_seconds)
 
-    def run_all(self, copies: Copies, dates: Sequence[str]) -> Ran:
-        """One date after the other; stops at the first that fails."""
-        ran = Ran(0, 0.0)
-        for date in dates:
-            call = self.call(copies, date)
-            assert call is not None, "an input as it is can always be had"
-            ran = self.run(call)
-            if ran.code != 0:
-                break
-        return ran
+    def run_date(self, copies: Copies, date: str) -> Ran:
+        """One date with its input as it is."""
+        call = self.call(copies, date)
+        assert call is not None, "an input as it is can always be had"
+        return self.run(call)
 
-    def rows(self, copy: Copy, like: DataFrame | None = None) -> DataFrame | None:
+    def rows(self, copy: Copy, like: DataFrame) -> DataFrame:
         """What a reader sees; no rows `like` those where there is no table."""
         found = copy.rows(self.spark)
-        return like.limit(0) if found is None and like is not None else found
+        return like.limit(0) if found is None else found
 
     def figures(self, copy: Copy) -> Figures | None:
         rows = copy.rows(self.spark)
         return None if rows is None else measure(rows, self.job.key)
 
-    def count(self, copy: Copy) -> int:
-        rows = copy.rows(self.spark)
-        return 0 if rows is None else rows.count()
-
     def clean(self) -> Clean:
         """Run every date once. Raises TransformFailed where the job fails, Refused where it writes elsewhere."""
-        copies = self.copies("clean")
+        copies = self._made(lambda place, _: place.copy("clean"), None)
         untouched = self.job.target.fingerprint()
         began = copies.target.mark()
-        before = self.figures(copies.target)
-        ran = Ran(0, 0.0)
-        for at, date in enumerate(self.job.dates):
-            if at:
-                before = self.figures(copies.target)
-            ran = self.run_all(copies, [date])
-            if self.job.target.fingerprint() != untouched:
-                raise wrote_to_the_real_one(self.job.target.name)
-            if ran.failed:
-                raise TransformFailed(
-                    f"the command failed on its first run{f' for {date}' if date else ''}, with exit code {ran.code}",
-                    details=ran.output,
-                    kept="the real target is untouched; the command ran on a copy",
-                    next_step="run the command by hand first; prove needs one that works",
-                )
-        self.clean_seconds = ran.seconds
+        *earlier, last = self.job.dates
+        for date in earlier:
+            self._first_run(copies, date, untouched)
+        base = self._snapshot(copies)
+        before = self.figures(base.target)
+        self.clean_seconds = self._first_run(copies, last, untouched).seconds
         if copies.target.mark() == began:
             raise Refused(
                 "the command ended well and left the copy of its target as it was",
@@ -157,14 +151,34 @@ class Bench:
                 kept="the real target is untouched",
                 next_step="check that it writes to {target}; if it does, give a --date that is not loaded yet",
             )
-        frozen = copies.target.frozen()
-        rows = frozen.rows(self.spark)
-        assert rows is not None, "the mark has changed, so something is there"
-        clean = Clean(copies, rows, measure(rows, self.job.key), before, ran.seconds)
-        if copies.log is not None:
-            clean.log = copies.log.frozen().rows(self.spark)
+        after = self._snapshot(copies)
+        copies.drop()
+        rows = after.target.rows(self.spark)
+        if rows is None:
+            raise Refused(
+                "the command ended well, and there is no table where it was told to write",
+                code="nothing_written",
+                kept="the real target is untouched",
+                next_step="check that the command writes to {target} in the form that --target names",
+            )
+        clean = Clean(base, after, rows, measure(rows, self.job.key), before, self.clean_seconds)
+        if after.log is not None:
+            clean.log = after.log.rows(self.spark)
             clean.log_figures = None if clean.log is None else measure(clean.log)
         return clean
+
+    def _first_run(self, copies: Copies, date: str, untouched: str) -> Ran:
+        ran = self.run_date(copies, date)
+        if self.job.target.fingerprint() != untouched:
+            raise wrote_to_the_real_one(self.job.target.name)
+        if ran.failed:
+            raise TransformFailed(
+                f"the command failed on its first run{f' for {date}' if date else ''}, with exit code {ran.code}",
+                details=ran.output,
+                kept="the real target is untouched; the command ran on a copy",
+                next_step="run the command by hand first; prove needs one that works",
+            )
+        return ran
 
 
 def wrote_to_the_real_one(target: str) -> Refused:
@@ -190,9 +204,6 @@ class Trial:
     began: float = field(default_factory=time.monotonic)
     counts: list[int] = field(default_factory=list)
 
-    def count(self, copies: Copies) -> None:
-        self.counts.append(self.bench.count(copies.target))
-
     def verdict(self, outcome: Outcome, **told: Any) -> Verdict:
         seconds = round(time.monotonic() - self.began, 3)
         return Verdict(self.experiment, self.detail, outcome, seconds, counts=tuple(self.counts), **told)
@@ -202,12 +213,12 @@ class Trial:
         message = f"it ended with exit code {ran.code}\n{ran.output}".rstrip()
         return self.verdict(Outcome.FAILED, message=message, cause=causes.of_failure(ran.output))
 
-    def judged(self, copies: Copies, reference: Clean | None = None) -> Verdict:
+    def judged(self, copies: Copies) -> Verdict:
         """Is the target as the clean run left it, and so the log of its effects?"""
-        clean = reference or self.clean
+        clean = self.clean
         found = self.bench.rows(copies.target, clean.rows)
-        assert found is not None
         figures, difference = compare(clean.rows, found, self.bench.job.key, clean_figures=clean.figures)
+        self.counts.append(figures.rows)
         if difference is not None:
             return self.different(figures, difference)
         if copies.log is not None:
@@ -224,10 +235,15 @@ class Trial:
         return self.verdict(Outcome.DIFFERENT, figures=figures, difference=difference, cause=cause, message=message)
 
     def _effects(self, copy: Copy, clean: Clean) -> Verdict | None:
-        found = self.bench.rows(copy, clean.log)
-        if found is None:
+        found = copy.rows(self.bench.spark)
+        reference = clean.log
+        if found is None and reference is None:
             return None
-        reference = found.limit(0) if clean.log is None else clean.log
+        if found is None:
+            assert reference is not None
+            found = reference.limit(0)
+        if reference is None:
+            reference = found.limit(0)
         figures, difference = compare(reference, found, clean_figures=clean.log_figures)
         if difference is None:
             return None

@@ -6,11 +6,12 @@ import hashlib
 import os
 import shutil
 from collections.abc import Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from samewise.core.errors import ConfigError, UsageError
-from samewise.prove.foreign.places import Named
+from samewise.prove.foreign.places import Copy, Named
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -47,7 +48,7 @@ class FolderPlace:
         self._path = local_path(named)
         self._scratch = scratch
         self._in_place = in_place
-        self._number = 0
+        self._numbers = count(1)
         _require_room(self._path, scratch)
         # A job runs for minutes: every copy is one of what was there when prove began.
         self._original = scratch / "before" / self._path.name
@@ -57,11 +58,18 @@ class FolderPlace:
     def name(self) -> str:
         return str(self._named)
 
-    def copy(self, label: str) -> FolderCopy:
-        self._number += 1
-        path = self._path if self._in_place else self._scratch / f"{self._number}-{label}" / self._path.name
-        duplicate(self._original, path)
-        return FolderCopy(self._named.kind, path, self._scratch, kept=self._in_place)
+    def copy(self, label: str, of: Copy | None = None) -> FolderCopy:
+        path = self._path if self._in_place else self._new(label)
+        duplicate(self._original if of is None else Path(of.words["target"]), path)
+        return FolderCopy(self._named.kind, path, kept=self._in_place)
+
+    def snapshot(self, copy: Copy) -> FolderCopy:
+        path = self._new("snapshot")
+        duplicate(Path(copy.words["target"]), path)
+        return FolderCopy(self._named.kind, path)
+
+    def _new(self, label: str) -> Path:
+        return self._scratch / f"{next(self._numbers)}-{label}" / self._path.name
 
     def fingerprint(self) -> str:
         """Names, sizes and times of every file. One that is proven in place is not watched: it is meant to change."""
@@ -81,10 +89,9 @@ class FolderPlace:
 class FolderCopy:
     """A copy in a scratch folder."""
 
-    def __init__(self, kind: str, path: Path, scratch: Path, *, kept: bool = False) -> None:
+    def __init__(self, kind: str, path: Path, *, kept: bool = False) -> None:
         self._kind = kind
         self._path = path
-        self._scratch = scratch
         self._kept = kept
 
     @property
@@ -115,13 +122,6 @@ class FolderCopy:
 
     def settle(self) -> None:
         """Nothing to wait for: a process that was killed writes no file."""
-
-    def frozen(self) -> FolderCopy:
-        if not self._kept:
-            return self
-        path = self._scratch / "frozen" / self._path.name
-        duplicate(self._path, path)
-        return FolderCopy(self._kind, path, self._scratch)
 
     def drop(self) -> None:
         if not self._kept:

@@ -57,9 +57,6 @@ class Copy(Protocol):
     def settle(self) -> None:
         """Wait until nothing that was killed writes here any more."""
 
-    def frozen(self) -> Copy:
-        """The same rows in a place that no later run changes."""
-
     def drop(self) -> None:
         """Remove the copy. A second call does nothing."""
 
@@ -70,8 +67,11 @@ class Place(Protocol):
     @property
     def name(self) -> str: ...
 
-    def copy(self, label: str) -> Copy:
-        """A new copy of what was there when prove began."""
+    def copy(self, label: str, of: Copy | None = None) -> Copy:
+        """A new copy for a run: of what was there when prove began, or of a snapshot."""
+
+    def snapshot(self, copy: Copy) -> Copy:
+        """What a copy holds now, in a place that no run changes."""
 
     def fingerprint(self) -> str:
         """Another value if the real target was written to."""

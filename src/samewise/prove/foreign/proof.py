@@ -47,7 +47,8 @@ def prove_job(
             told(f"  {verdict.detail or verdict.experiment}: {verdict.outcome.value}")
         if job.target.fingerprint() != untouched:
             raise wrote_to_the_real_one(job.target.name)
-    clean.copies.drop()
+    clean.base.drop()
+    clean.after.drop()
     return Proof(
         subject=job.subject,
         target=job.target.name,

@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode
 
 from samewise.core.connections import PostgresConnection
 from samewise.core.errors import UsageError
-from samewise.prove.foreign.places import Named
+from samewise.prove.foreign.places import Copy, Named
 from samewise.storage.postgres import connect, name, spark_type, text
 
 if TYPE_CHECKING:
@@ -62,9 +62,12 @@ class TablePlace:
     def name(self) -> str:
         return str(self._named)
 
-    def copy(self, label: str) -> TableCopy:
+    def snapshot(self, copy: Copy) -> TableCopy:
+        return self.copy("snapshot", copy)
+
+    def copy(self, label: str, of: Copy | None = None) -> TableCopy:
         schema = self._new_schema()
-        self._copy_table(self._before, schema)
+        self._copy_table(self._before if of is None else of.words["schema"], schema)
         made = TableCopy(self._session, self._connection, schema, self._table, self._scratch / schema)
         self._copies.append(made)
         return made
@@ -113,7 +116,7 @@ class TablePlace:
             self._session.execute(
                 text("INSERT INTO {} ({}) OVERRIDING SYSTEM VALUE SELECT {} FROM {}").format(new, names, names, old)
             )
-            self._own_sequences(schema)
+            self._own_sequences(source, schema)
 
     def _insertable(self, schema: str) -> list[tuple[str, str]]:
         """All but generated columns, which PostgreSQL computes again."""
@@ -124,9 +127,9 @@ class TablePlace:
         generated = {str(row[0]) for row in rows}
         return [one for one in self._columns(schema) if one[0] not in generated]
 
-    def _own_sequences(self, schema: str) -> None:
+    def _own_sequences(self, source: str, schema: str) -> None:
         """A serial column's default names the real table's sequence: the copy gets one of its own, as far on."""
-        place = _regclass(self._session, self._schema, self._table)
+        place = _regclass(self._session, source, self._table)
         for column, sequence in self._session.execute(_SEQUENCES, (place, place, place)).fetchall():
             row = self._session.execute(
                 "SELECT attidentity FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attname = %s",
@@ -245,9 +248,6 @@ class TableCopy:
             if row is None or not row[0]:
                 return
             time.sleep(0.05)
-
-    def frozen(self) -> TableCopy:
-        return self
 
     def drop(self) -> None:
         _drop(self._session, self._schema)
