@@ -112,6 +112,32 @@ def diff(
 
 
 @app.command()
+def prove(
+    pipeline: Pipeline,
+    window: Annotated[str | None, typer.Option(help="2026-04-25, 2026-04-25T13, or START/END in ISO 8601.")] = None,
+    last: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="The newest N windows that have data; 3 by key, else 1.")
+    ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help="Some of twice,killed,shuffled,order,empty,concurrent."),
+    ] = None,
+    sigkill: Annotated[bool, typer.Option("--sigkill", help="Kill real processes, not runs in this one.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Leave the forks, and say where they are.")] = False,
+    junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the verdicts for a test runner.")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write them as one page.")] = None,
+    project: Folder = HERE,
+    env: Env = None,
+    json: Json = False,
+) -> None:
+    """Run a pipeline again in every way that production will, on forks, and compare; the target is only read."""
+    from samewise.cli.prove import Output, Request, prove_pipeline
+
+    request = Request(project, env, pipeline, window, last, only, sigkill, keep)
+    guard.answer(lambda: prove_pipeline(request, Output(json, junit, html)), as_json=json, pipeline=pipeline)
+
+
+@app.command()
 def backfill(
     pipeline: Annotated[str, typer.Argument(metavar="PIPELINE | status | resume | pause | cancel | verify")],
     backfill_id: Annotated[str | None, typer.Argument(metavar="[ID]")] = None,

@@ -74,6 +74,11 @@ class DeltaTarget:
         assert self._location is not None
         return f"delta.{quote(spark_folder(self._location))}"
 
+    @property
+    def folder(self) -> str | None:
+        """Where the table lies; None where only the catalog knows."""
+        return self._location
+
     def exists(self) -> bool:
         if self._location is not None and is_local(self._location):
             return os.path.isdir(join(local_path(self._location), "_delta_log"))
@@ -275,7 +280,7 @@ class DeltaTarget:
         columns = ", ".join(f"{quote(column.name)} {column.type}" for column in schema)
         partitions = ", ".join(quote(name) for name in partition_by)
         clause = f" PARTITIONED BY ({partitions})" if partition_by else ""
-        properties = _properties(owner)
+        properties = owner_properties(owner)
         if keyed:
             properties += f", {literal(_ISOLATION)} = {literal(_SERIALIZABLE)}"
         statement = (
@@ -303,7 +308,7 @@ class DeltaTarget:
         # A change of the table's metadata: a commit under way from the former owner conflicts with it,
         # reads the owner again, and is refused.
         with self._committing():
-            pairs = _properties(owner) + (f", {literal(_ADOPTED)} = 'true'" if adopted else "")
+            pairs = owner_properties(owner) + (f", {literal(_ADOPTED)} = 'true'" if adopted else "")
             self._spark().sql(f"ALTER TABLE {self.reference} SET TBLPROPERTIES ({pairs})")
 
     def _prepare_for_keys(self, wanted: Schema, there: Schema) -> None:
@@ -410,7 +415,8 @@ def _owner_in(properties: dict[str, str]) -> Owner | None:
     return Owner(store, pipeline, name, properties.get(_PLACE, ""))
 
 
-def _properties(owner: Owner) -> str:
+def owner_properties(owner: Owner) -> str:
+    """The table properties that name the owner, for a statement."""
     pairs = {_STORE: owner.store_id, _OWNER: f"{owner.pipeline}/{owner.task}", _PLACE: owner.place}
     return ", ".join(f"{literal(key)} = {literal(value)}" for key, value in pairs.items())
 

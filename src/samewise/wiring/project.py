@@ -31,6 +31,7 @@ from samewise.wiring.parts import build_graph, build_grid
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from samewise.prove.verdict import Proof
     from samewise.run.diff import Difference
     from samewise.run.recover import Recovered
     from samewise.run.results import RunResult
@@ -223,6 +224,29 @@ class Project(AbstractContextManager["Project"]):
         place = "" if store is None else _place(store)
         spark = self._spark.in_zone(str(spec.zone), own_session=own_session)
         return build_graph(self.loaded, spec, spark, store_id, place)
+
+    def spark_in(self, zone: str, *, own_session: bool = False) -> Spark:
+        """A Spark session on demand in a zone; `own_session`: one that nobody else uses."""
+        return self._spark.in_zone(zone, own_session=own_session)
+
+    def prove(
+        self,
+        pipeline: str,
+        *,
+        window: str | Window | None = None,
+        last: int | None = None,
+        only: Sequence[str] = (),
+        sigkill: bool = False,
+        keep: bool = False,
+    ) -> Proof:
+        """Run a pipeline again in every way that production will, on forks, and compare with one clean run.
+
+        The real target and the real state are only read. `window` or the `last` N windows; `only` some of the
+        experiments; `sigkill` kills real processes; `keep` leaves the forks. Raises where the clean run fails.
+        """
+        from samewise.wiring.prove import Asked, prove_pipeline
+
+        return prove_pipeline(self, pipeline, Asked(window, last, tuple(only), sigkill, keep))
 
     @property
     def backfills(self) -> Backfills:

@@ -1,0 +1,242 @@
+"""Forks of a pipeline: every target in a scratch place, with a state store of its own, and the real sources."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from samewise.core import failpoints
+from samewise.core.failpoints import Kill, Killed
+from samewise.core.keyed import BOOKKEEPING_PREFIX, DELETED_AT
+from samewise.core.ports import Source, Spark
+from samewise.core.sql import quote
+from samewise.core.windows import Window
+from samewise.prove.inputs import TwistedSource
+from samewise.prove.laboratory import AS_IT_IS, KillAt, Ran, Stop, Table, Twist
+from samewise.run.events import Listener
+from samewise.run.job import Job
+from samewise.run.pipeline import run_pipeline
+from samewise.run.schedule import Graph
+from samewise.run.transform import SqlTransform
+from samewise.run.window import Options
+from samewise.spec.load import Loaded
+from samewise.spec.owners import Location
+from samewise.spec.pipeline import PipelineSpec
+from samewise.state import leases
+from samewise.state.store import Store
+from samewise.storage.files import join
+from samewise.wiring.parts import build_graph
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+PLACE = "samewise prove"
+"""Where a fork's state store is said to lie: the same for each, so that a copy owns what the original owned."""
+_SHUFFLE = "spark.sql.shuffle.partitions"
+
+
+@dataclass(slots=True)
+class ForkedPipeline:
+    """Implements `prove.laboratory.Fork`."""
+
+    folder: Path
+    """The state store, and what a run stages."""
+    loaded: Loaded
+    """The project, with the forks in the place of the targets."""
+    spec: PipelineSpec
+    windows: Sequence[Window]
+    stops: Sequence[Stop]
+    spark: Callable[[str], Spark]
+    """A session for a purpose, the same one each time."""
+    emit: Listener
+    die: Callable[[ForkedPipeline, Sequence[Window], bool, KillAt], Ran] | None = None
+    """How a run is killed, where not in this process."""
+    versions: dict[str, int] = field(default_factory=dict)
+    _graphs: dict[str, Graph] = field(default_factory=dict)
+
+    @property
+    def state_file(self) -> Path:
+        return self.folder / "state.db"
+
+    def open_store(self) -> Store:
+        return Store.open(f"sqlite:///{self.state_file}")
+
+    def graph(self, purpose: str = "main") -> Graph:
+        """The jobs on this fork, with a session for a purpose."""
+        if purpose not in self._graphs:
+            with self.open_store() as store:
+                store_id = store.store_id
+            self._graphs[purpose] = build_graph(self.loaded, self.spec, self.spark(purpose), store_id, PLACE)
+        return self._graphs[purpose]
+
+    def begin(self) -> None:
+        """Remember where each target stands: what lands later is this fork's own."""
+        for job in self.graph().jobs:
+            head = job.target.head()
+            self.versions[job.task] = -1 if head is None else head.version
+
+    def run(
+        self,
+        windows: Sequence[Window],
+        *,
+        force: bool = False,
+        twist: Twist = AS_IT_IS,
+        kill: KillAt | None = None,
+        lane: int = 0,
+    ) -> Ran:
+        if kill is not None and self.die is not None:
+            return self.die(self, windows, force, kill)
+        began = time.monotonic()
+        graph = self._twisted(twist, lane)
+        options = Options(force=force)
+        with self.open_store() as store:
+            if kill is None:
+                results = run_pipeline(graph, windows, store, options, self.emit).windows
+                return Ran(results, time.monotonic() - began)
+            traces: list[str] = []
+            order = Kill(kill.point, self._passes(kill), lambda: traces.append(self._trace()))
+            try:
+                with failpoints.killing(order):
+                    results = run_pipeline(graph, windows, store, options, self.emit).windows
+            except Killed:
+                pass
+            else:
+                return Ran(results, time.monotonic() - began, fired=order.fired)
+        wrote = traces != [self._trace()]
+        with self.open_store() as store:
+            leases.orphan(store)
+        # What it knew about the target died with it.
+        self._graphs.clear()
+        return Ran([], time.monotonic() - began, fired=True, wrote_after_death=wrote)
+
+    def tables(self) -> Sequence[Table]:
+        found = []
+        for job in self.graph().jobs:
+            rows = self._compared(job)
+            if rows is not None:
+                sql = job.transform.text if isinstance(job.transform, SqlTransform) else None
+                found.append(Table(job.task, job.target.key, rows, _key(job), strategy(job), sql))
+        return found
+
+    def total(self) -> int:
+        return sum(rows.count() for job in self.graph().jobs if (rows := self._seen(job)) is not None)
+
+    def wrote(self) -> Mapping[str, bool]:
+        landed = {}
+        for job in self.graph().jobs:
+            commits = job.target.commits(self.versions[job.task]) or []
+            stamps = [commit.stamp for commit in commits if commit.stamp is not None]
+            landed[job.task] = any(stamp.kind == "data" for stamp in stamps)
+        return landed
+
+    def window_rows(self, window: Window) -> Mapping[str, int]:
+        counts = {}
+        for job in self.graph().jobs:
+            head = job.target.head()
+            if job.keyed is None and head is not None:
+                rows = job.target.rows(job.span(window, head.schema))
+                counts[job.task] = 0 if rows is None else rows.count()
+        return counts
+
+    def _seen(self, job: Job) -> DataFrame | None:
+        """The rows of a target as its readers see them: by key, without what Samewise keeps for itself."""
+        rows = job.target.rows(None)
+        if rows is None or job.keyed is None:
+            return rows
+        if DELETED_AT in rows.columns:
+            rows = rows.where(f"{quote(DELETED_AT)} IS NULL")
+        return rows.drop(*[name for name in rows.columns if name.startswith(BOOKKEEPING_PREFIX)])
+
+    def _compared(self, job: Job) -> DataFrame | None:
+        """Of a target whose windows replace their own rows, those of the windows; the rest is counted."""
+        rows, head = self._seen(job), job.target.head()
+        if rows is None or head is None or job.grid is None or job.keyed is not None:
+            return rows
+        spans = [job.span(window, head.schema) for window in self.windows]
+        return rows.where(" OR ".join(f"({span.sql})" for span in spans if span is not None))
+
+    def _twisted(self, twist: Twist, lane: int) -> Graph:
+        if twist == AS_IT_IS:
+            return self.graph("main" if lane == 0 else f"lane {lane}")
+        graph = self.graph("main" if twist.partitions is None else "shuffled")
+        if twist.partitions is not None:
+            self.spark("shuffled")().conf.set(_SHUFFLE, str(twist.partitions))
+        own = {self._key(task.target) for task in self.spec.tasks}
+        jobs = []
+        for job in graph.jobs:
+            source, inputs = job.source, dict(job.inputs)
+            # What a task upstream writes is empty by itself, or is not.
+            outside = self._key(self.spec.task(job.task).source) not in own
+            if outside or not twist.empty:
+                source = TwistedSource(source, twist)
+            if not twist.empty:
+                inputs = {name: _twisted(table, twist) for name, table in inputs.items()}
+            jobs.append(replace(job, source=source, inputs=inputs))
+        return replace(graph, jobs=jobs)
+
+    def _key(self, ref: object) -> str | None:
+        """Where a table is that is named in the spec; None for files and queries."""
+        from samewise.spec.connections import PostgresRef
+        from samewise.spec.postgres_source import PostgresSource
+        from samewise.spec.sources import TableRef
+
+        if isinstance(ref, PostgresSource):
+            ref = ref.ref
+        return self.loaded.location(ref, self.spec).key if isinstance(ref, TableRef | PostgresRef) else None
+
+    def _passes(self, kill: KillAt) -> int:
+        """How many tasks come through the point before the one that is to die there."""
+        earlier = [stop.task for stop in self.stops].index(kill.task)
+        return sum(kill.point in stop.points for stop in self.stops[:earlier])
+
+    def _trace(self) -> str:
+        """Changes with everything that a run writes outside its target."""
+        found = hashlib.sha256()
+        # Its rows, not its bytes: those of a write-ahead log move when the last connection closes.
+        with closing(sqlite3.connect(self.state_file)) as connection:
+            for line in connection.iterdump():
+                found.update(line.encode())
+        for file in sorted(path for path in self.folder.rglob("*") if path.is_file()):
+            if not file.name.startswith(self.state_file.name):
+                found.update(f"{file.relative_to(self.folder)} {file.stat().st_size}\n".encode())
+        return found.hexdigest()
+
+
+def _twisted(source: Source, twist: Twist) -> Source:
+    return TwistedSource(source, twist)
+
+
+def strategy(job: Job) -> str:
+    """The strategy's name in the spec."""
+    if job.keyed is not None:
+        return "merge" if job.keyed.updates else "insert_new"
+    return "refresh" if job.replaces_all else "replace_window"
+
+
+def _key(job: Job) -> Sequence[str]:
+    """What tells one row from another, as far as the pipeline says it."""
+    if job.keyed is not None:
+        return job.keyed.key
+    return job.rules.unique[0] if job.rules.unique else ()
+
+
+def forked(loaded: Loaded, folder: Path, data: str, moved: Mapping[str, Location]) -> Loaded:
+    """The project as a fork sees it: the same sources, other targets, another place for everything that is written."""
+    settings = {
+        "staging": join(data, "staging"),
+        "quarantine": join(data, "quarantine"),
+        "state": f"sqlite:///{folder / 'state.db'}",
+    }
+    return replace(loaded, project=loaded.project.model_copy(update=settings), moved=moved)
+
+
+def copy_state(old: Path, new: Path) -> None:
+    """The state file alone: nothing is staged between two runs."""
+    with closing(sqlite3.connect(old / "state.db")) as source, closing(sqlite3.connect(new / "state.db")) as target:
+        source.backup(target)
