@@ -86,6 +86,12 @@ def _verdict(verdict: Verdict, style: Style, width: int, seen: set[str]) -> Iter
         yield from _wrapped(f"instead: {what_to_do(verdict.cause)}", width, "  ", style, None)
 
 
+def difference_lines(difference: Difference, *, style: Style = lambda text, _: text, width: int = 80) -> list[str]:
+    """One difference without an experiment around it: how many rows, the figures, a few rows."""
+    counted_lines = _wrapped(f"  {counted(difference)}", width, "", style, "bold")
+    return [*counted_lines, *_figures(difference, width), *_examples(difference, style, width)]
+
+
 def _figures(difference: Difference, width: int) -> Iterator[str]:
     """The figures that differ, each as clean and found."""
     clean, found = difference.clean, difference.found
