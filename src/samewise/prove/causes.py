@@ -48,7 +48,7 @@ def likely(
     if experiment == "empty" and (difference.extra or difference.doubled) and not difference.missing:
         return Cause.STALE_PARTITION
     if difference.doubled or (difference.extra and _keys_doubled(clean, found)):
-        return _more_rows(difference, experiment, strategy)
+        return _more_rows(difference, experiment, strategy, before_rows)
     if difference.missing and not difference.changed and not difference.extra:
         return _fewer_rows(difference, experiment, before_rows)
     made = _made_values(difference, moment)
@@ -56,7 +56,7 @@ def likely(
         return made
     if experiment == "killed" and (difference.missing or difference.extra):
         return Cause.HALF_WRITTEN
-    if experiment in ("out of order", "concurrent") and (difference.changed or difference.missing):
+    if experiment in ("out of order", "order", "concurrent") and (difference.changed or difference.missing):
         return Cause.OLD_OVER_NEW
     if difference.changed or (difference.missing and difference.extra):
         return _other_choice(difference, experiment, sql)
@@ -83,17 +83,27 @@ def _keys_doubled(clean: Figures, found: Figures) -> bool:
     return (found.duplicate_keys or 0) > (clean.duplicate_keys or 0)
 
 
-def _more_rows(difference: Difference, experiment: str, strategy: str | None) -> Cause:
+def _more_rows(difference: Difference, experiment: str, strategy: str | None, before_rows: int | None) -> Cause:
     """Rows are there more often than they should be."""
     clean = difference.clean
+    if any(_is_random(difference, name) for name in difference.changed_columns):
+        return Cause.GENERATED_KEY
     if strategy in ("merge", "insert_new") or _null_keys(difference):
         return Cause.DUPLICATE_KEYS
     if clean.duplicate_keys and difference.doubled <= 2 * clean.duplicate_keys < clean.rows:
         return Cause.DUPLICATE_KEYS
-    if experiment == "killed" and 0 < difference.doubled < clean.rows and not difference.missing:
+    if experiment == "killed" and before_rows is not None and difference.doubled < clean.rows - before_rows:
         # A part of a killed attempt was kept, and the next one wrote all of it again.
         return Cause.HALF_WRITTEN
     return Cause.APPEND
+
+
+def _is_random(difference: Difference, column: str) -> bool:
+    """Whether the rows that are there again have another random value, as a generated key is."""
+    values = [one.values.get(column) for one in difference.examples if one.kind is not RowKind.MISSING]
+    return bool(values) and all(
+        value is not None and (_UUID.fullmatch(value) or _RANDOM_WORD.fullmatch(value)) for value in values
+    )
 
 
 def _null_keys(difference: Difference) -> bool:
@@ -107,7 +117,7 @@ def _fewer_rows(difference: Difference, experiment: str, before_rows: int | None
     if experiment == "killed":
         nothing_came = difference.found.rows == (before_rows if before_rows is not None else 0)
         return Cause.WATERMARK_FIRST if nothing_came else Cause.HALF_WRITTEN
-    if experiment in ("out of order", "concurrent"):
+    if experiment in ("out of order", "order", "concurrent"):
         return Cause.OLD_OVER_NEW
     # What has been read once is passed over the next time.
     return Cause.WATERMARK_FIRST if experiment in ("twice", "empty") else Cause.UNKNOWN

@@ -76,6 +76,8 @@ def _shared(clean: DataFrame, found: DataFrame, places: Sequence[int], rows: int
 
 def equal_columns(missing: DataFrame, extra: DataFrame, fields: Sequence[Field]) -> list[int]:
     """Places of the columns that most likely did not change: rows with the same values there are one row."""
+    from pyspark.sql import functions as f
+
     names = [f"c{at}" for at in range(len(fields))]
     if len(names) < 2:
         return []
@@ -84,8 +86,11 @@ def equal_columns(missing: DataFrame, extra: DataFrame, fields: Sequence[Field])
         return []
     # By what both sides have in common, so that the same rows are looked at on both; twice as many of what was
     # found, because a job that appends leaves two for each.
-    left = missing.orderBy(*order).limit(_SAMPLE).collect()
-    right = extra.orderBy(*order).limit(2 * _SAMPLE).collect()
+    some = extra.orderBy(*order).limit(2 * _SAMPLE)
+    shared = some.select(f.col(order[0]).alias("shared")).distinct()
+    near = missing.join(shared, f.col(order[0]).eqNullSafe(f.col("shared")), "left_semi")
+    left = near.orderBy(*order).limit(_SAMPLE).collect()
+    right = some.collect()
     differing: Counter[frozenset[int]] = Counter()
     free = list(range(len(right)))
     for row in left:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 _CLEAN, _FOUND, _AT = "in_clean", "in_found", "at"
+_FEW = 2
 
 
 @dataclass(slots=True)
@@ -100,6 +101,10 @@ class _Look:
                 if changed:
                     self._take_left(missing, extra, key)
                     return
+            if missing.isEmpty():
+                extra = self._take_doubled_but_for(extra)
+                self._take_left(missing, extra, key)
+                return
             by = equal_columns(missing, extra, self._fields)
             if by:
                 changed, missing, extra = self._pair(missing, extra, by)
@@ -198,6 +203,18 @@ class _Look:
         for row in self._first(again, self._names, first=[f"c{at}" for at in key]):
             self._tally.examples.append(RowExample(RowKind.DOUBLED, self._texts(row, self._names), times=2))
         return extra.join(keys, on, "left_anti")
+
+    def _take_doubled_but_for(self, extra: DataFrame) -> DataFrame:
+        """Rows that are there again under another key, another time: equal to a clean row in all but a few columns."""
+        by = equal_columns(self._clean, extra, self._fields)
+        others = [one.name for at, one in enumerate(self._fields) if at not in by]
+        if not by or len(others) > _FEW:
+            return extra
+        count = self._tally.doubled
+        left = self._take_doubled_keys(extra, by)
+        if self._tally.doubled > count:
+            self._tally.columns |= dict.fromkeys(others)
+        return left
 
     def _take_left(self, missing: DataFrame, extra: DataFrame, by: list[int]) -> None:
         order = [f"c{at}" for at in by]

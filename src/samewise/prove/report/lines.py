@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Iterator
 
-from samewise.prove.report.words import STYLES, counted, counts, headline, plural, row_text
+from samewise.prove.report.words import STYLES, counted, counts, headline, plural, row_text, told
 from samewise.prove.sentences import what_happened, what_to_do
 from samewise.prove.verdict import Difference, Outcome, Proof, RowKind, Verdict
 
@@ -21,9 +21,9 @@ def text(proof: Proof, *, style: Style = lambda text, _: text, width: int = 80) 
     lines = [*_wrapped(headline(proof), width, "", style, "good" if proof.holds else "bad")]
     lines += _wrapped(_about(proof), width, "  ", style, "dim")
     lines += ["", *_table(proof, style, width)]
-    told: set[str] = set()
+    seen: set[str] = set()
     for verdict in proof.verdicts:
-        lines += _verdict(verdict, style, width, told)
+        lines += _verdict(verdict, style, width, seen)
     if proof.effects:
         lines += ["", f"{plural(len(proof.effects), 'side effect')} recorded, none sent:"]
         lines += [_cut(f"  {effect}", width) for effect in proof.effects[:_EACH]]
@@ -58,7 +58,7 @@ def _table(proof: Proof, style: Style, width: int) -> Iterator[str]:
         yield style(line, "dim") if number == 0 else line
 
 
-def _verdict(verdict: Verdict, style: Style, width: int, told: set[str]) -> Iterator[str]:
+def _verdict(verdict: Verdict, style: Style, width: int, seen: set[str]) -> Iterator[str]:
     if verdict.outcome is Outcome.SAME or (verdict.outcome is Outcome.SKIPPED and not verdict.message):
         return
     name = f"{verdict.experiment}, {verdict.detail}" if verdict.detail else verdict.experiment
@@ -69,10 +69,10 @@ def _verdict(verdict: Verdict, style: Style, width: int, told: set[str]) -> Iter
     difference = verdict.difference
     happened = counted(difference) if difference is not None else verdict.outcome.value
     yield from _wrapped(f"{name}: {happened}", width, "", style, "bold")
-    if verdict.message:
-        yield from _wrapped(verdict.message, width, "  ", style, None)
+    if told(verdict):
+        yield from _wrapped(told(verdict), width, "  ", style, None)
     if difference is not None:
-        if verdict.cause is not None and what_happened(verdict.cause, difference) in told:
+        if verdict.cause is not None and what_happened(verdict.cause, difference) in seen:
             # The same mistake in another experiment: a reader has seen its rows.
             yield from _examples(difference, style, width, each=1)
             yield _cut(f"  likely: {verdict.cause.value.replace('_', ' ')}, as above", width)
@@ -81,9 +81,15 @@ def _verdict(verdict: Verdict, style: Style, width: int, told: set[str]) -> Iter
         yield from _examples(difference, style, width)
     if verdict.cause is not None:
         why = what_happened(verdict.cause, difference)
-        told.add(why)
+        seen.add(why)
         yield from _wrapped(f"likely: {why}", width, "  ", style, None)
         yield from _wrapped(f"instead: {what_to_do(verdict.cause)}", width, "  ", style, None)
+
+
+def difference_lines(difference: Difference, *, style: Style = lambda text, _: text, width: int = 80) -> list[str]:
+    """One difference without an experiment around it: how many rows, the figures, a few rows."""
+    counted_lines = _wrapped(f"  {counted(difference)}", width, "", style, "bold")
+    return [*counted_lines, *_figures(difference, width), *_examples(difference, style, width)]
 
 
 def _figures(difference: Difference, width: int) -> Iterator[str]:

@@ -6,7 +6,7 @@ import re
 from typing import Any
 from xml.etree import ElementTree as Xml
 
-from samewise.prove.report.words import counted, headline, row_text
+from samewise.prove.report.words import counted, headline, row_text, told
 from samewise.prove.sentences import sentence
 from samewise.prove.verdict import Difference, Figures, Outcome, Proof, Verdict
 
@@ -131,7 +131,7 @@ def _outcome(element: Xml.Element, verdict: Verdict, numbers: dict[str, int]) ->
             happened = counted(difference) if difference is not None else verdict.message.partition("\n")[0]
             kind = verdict.cause.value if verdict.cause is not None else verdict.outcome.value
             failure = Xml.SubElement(element, "failure", message=_clean(happened), type=kind)
-            lines = [verdict.message] if verdict.message else []
+            lines = [told(verdict)] if told(verdict) else []
             if verdict.cause is not None:
                 lines.append(sentence(verdict.cause, difference))
             if difference is not None:

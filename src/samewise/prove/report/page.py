@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 from samewise.prove.report.picture import picture
-from samewise.prove.report.words import counted, counts, headline, row_text
+from samewise.prove.report.words import counted, counts, headline, row_text, told
 from samewise.prove.sentences import what_happened, what_to_do
 from samewise.prove.verdict import Difference, Figures, Outcome, Proof, Verdict
 
@@ -38,7 +38,7 @@ def _verdict(at: int, verdict: Verdict) -> dict[str, Any]:
         "outcome": verdict.outcome.value,
         "counts": counts(verdict),
         "seconds": f"{verdict.seconds:.1f}",
-        "message": verdict.message,
+        "message": told(verdict),
         "shown": verdict.outcome not in (Outcome.SAME, Outcome.SKIPPED),
         "counted": "" if difference is None else counted(difference),
         "why": "" if verdict.cause is None else what_happened(verdict.cause, difference),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from samewise.prove.sentences import sentence
 from samewise.prove.verdict import Difference, Outcome, Proof, RowExample, RowKind, Verdict
 
 STYLES = {
@@ -46,6 +47,13 @@ def counted(difference: Difference) -> str:
     if difference.clean.schema != difference.found.schema:
         parts.append("another schema")
     return ", ".join(parts) or "the figures differ"
+
+
+def told(verdict: Verdict) -> str:
+    """The verdict's message without the cause's sentence, which the report has in a place of its own."""
+    if verdict.cause is None:
+        return verdict.message
+    return verdict.message.replace(sentence(verdict.cause, verdict.difference), "").strip().rstrip(":")
 
 
 def counts(verdict: Verdict) -> str:
