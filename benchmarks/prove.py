@@ -97,6 +97,27 @@ class ProveBench:
         return root
 
 
+def prove_lines(proving: dict[str, Any]) -> list[str]:
+    """The figures for the page."""
+    lines = [
+        "",
+        "## Prove",
+        "",
+        f"All experiments about one window of {proving['rows']:,} rows, on forks, beside one forced run of that window",
+        "in the same session.",
+        "",
+        "| strategy | one run | `samewise prove` | ratio | wanted |",
+        "|---|---|---|---|---|",
+    ]
+    for one in proving["strategies"]:
+        wanted = one["wanted"]
+        verdict = f"at most {wanted['most']:g}: {'met' if wanted['met'] else '**missed**'}"
+        lines.append(
+            f"| {one['name']} | {one['run']:.2f} s | {one['prove']:.2f} s | {wanted['ratio']:.1f} | {verdict} |"
+        )
+    return lines
+
+
 def main() -> int:
     options = argparse.ArgumentParser(prog="python -m benchmarks.prove")
     options.add_argument("--rows", type=int, default=100_000)
