@@ -262,7 +262,7 @@ def test_a_rerun_that_a_token_skips_is_void(shop: Shop, spark: SparkSession, mon
     with samewise.open_project(shop.root, spark=spark) as project:
         project.run("orders", window=DAY, force=True)
         # Forked as it is now: the window's rows are there before any run, so that only the token tells.
-        monkeypatch.setattr("samewise.state.fork.first_version", lambda *_: None)
+        monkeypatch.setattr("samewise.state.fork.landed_at", lambda *_: None)
         from samewise.prove import killed as experiment
 
         wanted = [Failpoint.COMMITTING]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from samewise.core import failpoints
 from samewise.core.failpoints import Kill, Killed
@@ -42,6 +42,13 @@ PLACE = "samewise prove"
 """Where a fork's state store is said to lie: the same for each, so that a copy owns what the original owned."""
 _LOOK = "look"
 _SHUFFLE = "spark.sql.shuffle.partitions"
+
+
+@runtime_checkable
+class Countable(Protocol):
+    """A target that counts its rows itself, without Spark."""
+
+    def count_rows(self) -> int: ...
 
 
 class Process(Protocol):
@@ -178,6 +185,8 @@ class ForkedPipeline:
             told = delta_fork.count_rows(job.target, null_in=DELETED_AT if deletes else None)
             if told is not None:
                 return told
+        elif isinstance(job.target, Countable):
+            return job.target.count_rows()
         rows = self._seen(job)
         return 0 if rows is None else rows.count()
 

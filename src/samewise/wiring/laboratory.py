@@ -45,7 +45,6 @@ class Lab:
     loaded: Loaded
     spec: PipelineSpec
     real: Graph
-    store: Store | None
     windows: Sequence[Window]
     scratch: Scratch
     spark: Callable[[str], Spark]
@@ -78,8 +77,6 @@ class Lab:
 
     @contextmanager
     def fork(self, start: Start) -> Iterator[Fork]:
-        if start is Start.BASE and Start.BASE not in self._kept:
-            self._kept[Start.BASE] = self._base()
         fork = self._copy(self._kept[start])
         fork.begin()
         yield fork
@@ -96,26 +93,28 @@ class Lab:
         self._kept[start] = self._copy(cast(ForkedPipeline, fork))
         return self._kept[start]
 
-    def _base(self) -> ForkedPipeline:
-        """The first fork: the only thing here that reads the real target and the real state."""
+    def prepare(self, store: Store | None) -> None:
+        """Make the first fork: the only thing here that looks at the real target, and at `store`, the real state."""
         fork = self._new()
         with fork.open_store() as scratch:
             store_id = scratch.store_id
-            if self.store is not None:
+            if store is not None:
                 keys = {job.target.key: mine.target.key for job, mine in self._pairs(fork)}
                 proved = [window.key for window in self.windows]
-                state_fork.copy_knowledge(self.store, scratch, self.spec.name, keys, proved)
+                state_fork.copy_knowledge(store, scratch, self.spec.name, keys, proved)
         for job, mine in self._pairs(fork):
             owner = Owner(store_id, self.spec.name, job.task, PLACE)
-            self.targets.clone(job, mine, owner, before=self._first_version(job))
-        return fork
+            self.targets.clone(job, mine, owner, before=self._landed_at(job, store))
+        self._kept[Start.BASE] = fork
 
-    def _first_version(self, job: Job) -> int | None:
-        """The version at which the first of the windows landed in the real target."""
-        if self.store is None:
+    def _landed_at(self, job: Job, store: Store | None) -> int | None:
+        """The version at which the windows landed in the real target; None where it is to be forked as it is."""
+        head = job.target.head()
+        if store is None or head is None or job.incremental is not None:
+            # An incremental run goes on from the watermark, so from what is there now.
             return None
         keys = [window.key for window in ([FULL] if job.grid is None else self.windows)]
-        return state_fork.first_version(self.store, self.spec.name, job.target.key, keys)
+        return state_fork.landed_at(store, self.spec.name, job.target.key, head.table_id, keys)
 
     def _copy(self, old: ForkedPipeline) -> ForkedPipeline:
         new = self._new(copy_of=old)
