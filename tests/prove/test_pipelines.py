@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -272,6 +273,50 @@ def test_a_rerun_that_a_token_skips_is_void(shop: Shop, spark: SparkSession, mon
         proof = project.prove("orders", only=["killed"])
     assert [one.outcome for one in proof.verdicts] == [Outcome.VOID], told(proof)
     assert "nothing was written by load: a token skipped it" in proof.verdicts[0].message
+
+
+# Real processes
+
+
+def test_sigkill_kills_a_process_on_the_fork_and_the_next_run_resumes_what_it_left(
+    shop: Shop, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    codes: list[int] = []
+    run = subprocess.run
+
+    def watched(*words: Any, **options: Any) -> Any:
+        done = run(*words, **options)
+        codes.append(done.returncode)
+        return done
+
+    monkeypatch.setattr(subprocess, "run", watched)
+    monkeypatch.setattr("samewise.wiring.laboratory.points_of", lambda job: [Failpoint.COMMITTED])
+    shop.settings(spark={"master": "local[1]"})
+    shop.orders()
+    proof = proved(shop, spark, only=["killed"], sigkill=True)
+    assert proof.holds, told(proof)
+    assert codes == [-9]
+    assert proof.verdicts[0].counts == (2, 2)
+    assert shop.version() == -1
+
+
+# What a person sees
+
+
+def test_the_answer_fits_80_columns_progress_goes_to_stderr_and_reports_to_files(
+    shop: Shop, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    shop.orders()
+    page, results = shop.root / "proof.html", shop.root / "proof.xml"
+    answer = shop.do("prove", "orders", "--only", "twice, order", "--html", page, "--junit", results)
+    assert answer.code == 0, answer.text
+    assert max(map(len, answer.stdout.splitlines())) <= 80
+    assert f"orders {DAY}: the same in 1 experiment out of 1" in answer.stdout
+    assert "a window replaces its own rows only" in answer.stdout
+    assert "ok twice run again with --force  same" in answer.stderr
+    assert "<html" in page.read_text()
+    assert 'tests="2"' in results.read_text()
 
 
 # What is asked, and what cannot be proved
