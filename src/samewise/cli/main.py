@@ -125,7 +125,7 @@ def prove(
         typer.Option(metavar="NAMES", help="Some of twice,killed,shuffled,order,empty,concurrent."),
     ] = None,
     sigkill: Annotated[bool, typer.Option("--sigkill", help="Kill real processes, not runs in this one.")] = False,
-    keep: Annotated[bool, typer.Option("--keep", help="Leave the forks, and say where they are.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Leave the forks until the next prove.")] = False,
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the verdicts for a test runner.")] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write them as one page.")] = None,
     command: foreign.Command = None,
