@@ -103,11 +103,23 @@ class DeltaTarget:
         log = self._read_log()
         if log is None or since > log.version:
             return None
-        return log.commits(since)
+        try:
+            return log.commits(since)
+        except CannotRead:
+            return self._by_spark().commits(since)
 
     def known_commits(self) -> Sequence[TargetCommit]:
         log = self._read_log()
-        return [] if log is None else log.known_commits()
+        try:
+            return [] if log is None else log.known_commits()
+        except CannotRead:
+            return self._by_spark().known_commits()
+
+    def _by_spark(self) -> Log:
+        """The log as Spark reads it: delta-rs stumbles over the first commit of a clone."""
+        self._log = SparkDeltaLog.open(self._spark(), self.reference)
+        assert self._log is not None
+        return self._log
 
     def landed(self, run: RunRecord) -> Landed:
         log = self._read_log(fresh=True)
@@ -115,7 +127,7 @@ class DeltaTarget:
             return Landed(Answer.ABSENT)
         # A table that was dropped and made again starts at zero: then the pinned version says nothing.
         since = run.base_version if run.base_version <= log.version else -1
-        commits = log.commits(since)
+        commits = self.commits(since)
         stamped = [
             c for c in commits or () if c.stamp is not None and c.stamp.app_id == run.app_id and c.stamp.takes_token
         ]
