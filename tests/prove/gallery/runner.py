@@ -113,6 +113,8 @@ class Exhibit:
             log=places[1] if self.log else None,
             state=places[-1] if self.state else None,
             input=Input(str(folder / "landing" / "{date}"), folder / "scratch" / "input"),
+            # A function dies between its steps, and has few: one moment is as good as three.
+            moments=(0.4,),
         )
         try:
             return prove_job(job, lambda: spark, self.only)
