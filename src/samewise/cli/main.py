@@ -82,6 +82,7 @@ def run(
             help="Load again what differs from its receipt: in any way, or by source, definition, contract or target.",
         ),
     ] = None,
+    fork: Annotated[Path | None, typer.Option(hidden=True)] = None,
     project: Folder = HERE,
     env: Env = None,
     json: Json = False,
@@ -89,7 +90,7 @@ def run(
     """Load every due window, or those that are asked for."""
     from samewise.cli.run import Request, plan_pipeline, run_pipeline
 
-    request = Request(project, env, pipeline, window, start, end, force, wait, accept_change, stale)
+    request = Request(project, env, pipeline, window, start, end, force, wait, accept_change, stale, fork)
     act = plan_pipeline if dry_run else run_pipeline
     guard.answer(lambda: act(request, as_json=json), as_json=json, pipeline=pipeline)
 
@@ -124,7 +125,7 @@ def prove(
         typer.Option(metavar="NAMES", help="Some of twice,killed,shuffled,order,empty,concurrent."),
     ] = None,
     sigkill: Annotated[bool, typer.Option("--sigkill", help="Kill real processes, not runs in this one.")] = False,
-    keep: Annotated[bool, typer.Option("--keep", help="Leave the forks, and say where they are.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Leave the forks until the next prove.")] = False,
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the verdicts for a test runner.")] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write them as one page.")] = None,
     command: foreign.Command = None,

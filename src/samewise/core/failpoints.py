@@ -44,8 +44,8 @@ class Kill:
     """An order to die at a failpoint, and whether it was carried out."""
 
     point: Failpoint
-    passes: int = 0
-    """So often the point is passed first: a pipeline of several tasks passes each one several times."""
+    armed: bool = True
+    """False lets the point pass: a pipeline of several tasks comes by with each of them."""
     on_fire: Callable[[], None] | None = None
     fired: bool = False
 
@@ -83,10 +83,7 @@ def reach(point: Failpoint) -> None:
     if order is not None and order[0] is point:
         os.kill(os.getpid(), order[1])
     kill = _kill.get()
-    if kill is None or kill.fired or kill.point is not point:
-        return
-    if kill.passes > 0:
-        kill.passes -= 1
+    if kill is None or kill.fired or not kill.armed or kill.point is not point:
         return
     kill.fired = True
     if kill.on_fire is not None:

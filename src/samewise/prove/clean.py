@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from samewise.core.errors import Refused, SamewiseError
 from samewise.prove.compare import measure
@@ -24,6 +24,8 @@ class Clean:
     """Of the newest window's run."""
     force: bool = False
     """True where a run without --force finds nothing to do."""
+    known: dict[tuple[str, str], Figures] = field(default_factory=dict)
+    """What was found to be the same, by task and identity: it need not be measured again."""
 
     @property
     def main(self) -> Figures | None:
@@ -55,7 +57,11 @@ def clean(lab: Laboratory) -> Clean:
                 code="nothing_to_prove",
             )
         figures = {table.task: measure(table.rows, table.key) for table in tables}
-        return Clean(tables, figures, fork.wrote(), kept.total(), ran.seconds, force)
+        reference = Clean(tables, figures, fork.wrote(), kept.total(), ran.seconds, force)
+        for task, measured in figures.items():
+            if (identity := kept.identity(task)) is not None:
+                reference.known[task, identity] = measured
+        return reference
 
 
 def _checked(ran: Ran) -> Ran:

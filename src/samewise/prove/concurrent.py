@@ -26,7 +26,7 @@ def concurrent(lab: Laboratory, clean: Clean) -> Iterator[Verdict]:
             return fork.run(lab.windows[-1:], force=clean.force, lane=lane)
 
         with ThreadPoolExecutor(2, thread_name_prefix="samewise-prove") as threads:
-            both = list(threads.map(start, (0, 1)))
+            both = list(threads.map(start, (1, 2)))
         trial.count(fork)
         if all(ran.busy for ran in both):
             # Each met the other: an orchestrator would try again, and so do we.

@@ -34,7 +34,9 @@ def empty(lab: Laboratory, clean: Clean) -> Iterator[Verdict]:
             return
         again = fork.run(lab.windows[-1:], force=refused)
         trial.count(fork)
-        note = "" if not refused else f"the empty input was refused, as declared: {_why(ran)}"
+        note = "an empty result keeps the old rows, as declared" if "keep" in lab.on_empty.values() else ""
+        if refused:
+            note = f"the empty input was refused, as declared: {_why(ran)}"
         yield trial.failed(again) or trial.judged(fork, note, must_write=())
 
 

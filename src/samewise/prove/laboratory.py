@@ -119,6 +119,10 @@ class Fork(Protocol):
     def total(self) -> int:
         """Rows of all targets together, those that are not compared as well."""
 
+    def identity(self, task: str) -> str | None:
+        """The same for two forks whose table of a task is the very same, not just equal; None where that is not known.
+        What was measured once is then not measured again."""
+
     def wrote(self) -> Mapping[str, bool]:
         """Whether each task has landed a commit of its own on this fork since it was made."""
 
@@ -147,8 +151,14 @@ class Laboratory(Protocol):
 
     def label(self, window: Window) -> str: ...
 
+    def lane(self, name: str) -> Laboratory:
+        """The same laboratory for a thread of its own."""
+
     def fork(self, start: Start) -> AbstractContextManager[Fork]:
         """A fork of its own for one experiment."""
+
+    def copy(self, fork: Fork) -> AbstractContextManager[Fork]:
+        """The fork as it is now, once more."""
 
     def keep(self, fork: Fork, start: Start) -> Fork:
         """Remember what a fork is now as what later ones begin with. Nothing runs on what is returned."""

@@ -1,9 +1,11 @@
-"""All experiments about a pipeline, one after the other, and what they say together."""
+"""All experiments about a pipeline, and what they say together."""
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from samewise.core.errors import SamewiseError, UsageError
 from samewise.prove import concurrent, empty, killed, order, shuffled, twice
@@ -41,13 +43,7 @@ def prove(lab: Laboratory, subject: str, target: str, names: Sequence[str], emit
     emit(ExperimentBegan("clean", 0, len(wanted)))
     reference = clean(lab)
     emit(ExperimentEnded("clean", "done", reference.seconds))
-    verdicts: list[Verdict] = []
-    for number, name in enumerate(wanted, start=1):
-        emit(ExperimentBegan(name, number, len(wanted)))
-        for verdict in _tried(EXPERIMENTS[name], lab, reference, name):
-            verdicts.append(verdict)
-            told = " ".join(part for part in (verdict.experiment, verdict.detail) if part)
-            emit(ExperimentEnded(told, verdict.outcome.value, verdict.seconds))
+    verdicts = [verdict for made in _all(lab, reference, wanted, emit) for verdict in made]
     return Proof(
         subject=subject,
         target=target,
@@ -57,6 +53,41 @@ def prove(lab: Laboratory, subject: str, target: str, names: Sequence[str], emit
         seconds=round(time.monotonic() - began, 3),
         clean_seconds=reference.seconds,
     )
+
+
+def _all(lab: Laboratory, reference: Clean, wanted: Sequence[str], emit: Listener) -> list[list[Verdict]]:
+    """Every experiment's verdicts, in order. Kills take as long as all the others, so they go beside them."""
+
+    stop = threading.Event()
+
+    def made(lane: str, names: Sequence[str]) -> dict[str, list[Verdict]]:
+        own = lab if lane == "main" else lab.lane(lane)
+        return {name: _made(own, reference, name, wanted.index(name) + 1, len(wanted), emit, stop) for name in names}
+
+    beside = [name for name in wanted if name == killed.NAME and len(wanted) > 1]
+    with ThreadPoolExecutor(1, thread_name_prefix="samewise-prove") as thread:
+        other = thread.submit(made, "killed", beside)
+        try:
+            found = made("main", [name for name in wanted if name not in beside])
+        except BaseException:
+            stop.set()  # Ctrl-C does not wait for the kills that are left.
+            raise
+        found |= other.result()
+    return [found[name] for name in wanted]
+
+
+def _made(
+    lab: Laboratory, reference: Clean, name: str, number: int, of: int, emit: Listener, stop: threading.Event
+) -> list[Verdict]:
+    emit(ExperimentBegan(name, number, of))
+    verdicts = []
+    for verdict in _tried(EXPERIMENTS[name], lab, reference, name):
+        verdicts.append(verdict)
+        told = " ".join(part for part in (verdict.experiment, verdict.detail) if part)
+        emit(ExperimentEnded(told, verdict.outcome.value, verdict.seconds))
+        if stop.is_set():
+            break
+    return verdicts
 
 
 def _tried(experiment: Experiment, lab: Laboratory, reference: Clean, name: str) -> Iterator[Verdict]:

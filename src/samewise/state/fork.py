@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Table, and_, func, insert, select, update
 
+from samewise.core.windows import FULL
 from samewise.state import migrate
 from samewise.state.engine import connect, read_url
 from samewise.state.store import Store
@@ -37,15 +38,24 @@ def copy_knowledge(
     with real.reading() as source, scratch.transaction() as into:
         for table in _OF_A_TASK:
             _copy(source, into, table, table.c.pipeline == pipeline)
-        ours = and_(receipts.c.pipeline == pipeline, receipts.c.window_key.not_in(["full", *windows]))
+        ours = and_(receipts.c.pipeline == pipeline, receipts.c.window_key.not_in([FULL.key, *windows]))
         _copy(source, into, runs, runs.c.run_id.in_(select(receipts.c.run_id).where(ours)), targets)
         _copy(source, into, receipts, ours, targets)
 
 
-def first_version(store: Store, pipeline: str, target: str, windows: Collection[str]) -> int | None:
-    """The version at which the first of these windows landed in a target; None if none has."""
-    query = select(func.min(receipts.c.target_version)).where(
-        receipts.c.pipeline == pipeline, receipts.c.target == target, receipts.c.window_key.in_(list(windows))
+def landed_at(store: Store, pipeline: str, target: str, table_id: str, windows: Collection[str]) -> int | None:
+    """The version of a table at which the first of these windows landed for the first time; None if none has.
+
+    Of `full`, which is the whole table, it is the last time.
+    """
+    newest = FULL.key in windows
+    version = func.max(receipts.c.target_version) if newest else func.min(receipts.c.target_version)
+    query = select(version).where(
+        receipts.c.pipeline == pipeline,
+        receipts.c.target == target,
+        receipts.c.table_id == table_id,
+        receipts.c.window_key.in_(list(windows)),
+        receipts.c.wrote,
     )
     with store.reading() as connection:
         found: int | None = connection.execute(query).scalar()

@@ -7,8 +7,10 @@ import os
 import shutil
 from pathlib import Path
 
+from samewise.core.ids import stable_hash
 from samewise.core.ports import Spark
 from samewise.core.records import Owner
+from samewise.storage.delta_log import CannotRead, DeltaLog
 from samewise.storage.files import is_local, local_path, spark_folder
 from samewise.targets.delta import DeltaTarget, owner_properties
 
@@ -52,6 +54,37 @@ def copy(old: str, new: str, spark: Spark) -> None:
 
     if list_files(f"{old}/_delta_log/*.json"):
         spark().sql(f"CREATE TABLE delta.`{spark_folder(new)}` SHALLOW CLONE delta.`{spark_folder(old)}`")
+
+
+def count_rows(fork: DeltaTarget, *, null_in: str | None = None) -> int | None:
+    """How many rows a table holds, or how many with a NULL in a column, as its log says; None where it does not."""
+    log = _log(fork)
+    try:
+        return None if log is None else log.count(null_in=null_in)
+    except CannotRead:
+        return None
+
+
+def identity(fork: DeltaTarget) -> str | None:
+    """The same for two forks that hold the very same files; None where that cannot be known.
+
+    A file's name is random and never used again, so the same files are the same rows.
+    """
+    log = _log(fork)
+    try:
+        if log is None:
+            return None
+        files = [(file.path.rpartition("/")[2], file.mark) for file in log.files(None, log.version)]
+        return stable_hash([sorted(files), log.schema.to_json()])
+    except CannotRead:
+        return None
+
+
+def _log(fork: DeltaTarget) -> DeltaLog | None:
+    try:
+        return None if fork.folder is None else DeltaLog.open(fork.folder)
+    except CannotRead:
+        return None
 
 
 def _linked(source: str, target: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from samewise.core import failpoints
 from samewise.core.failpoints import Kill, Killed
@@ -18,8 +18,8 @@ from samewise.core.ports import Source, Spark
 from samewise.core.sql import quote
 from samewise.core.windows import Window
 from samewise.prove.inputs import TwistedSource
-from samewise.prove.laboratory import AS_IT_IS, KillAt, Ran, Stop, Table, Twist
-from samewise.run.events import Listener
+from samewise.prove.laboratory import AS_IT_IS, KillAt, Ran, Table, Twist
+from samewise.run.events import Event, Listener, WindowBegan
 from samewise.run.job import Job
 from samewise.run.pipeline import run_pipeline
 from samewise.run.schedule import Graph
@@ -31,6 +31,8 @@ from samewise.spec.pipeline import PipelineSpec
 from samewise.state import leases
 from samewise.state.store import Store
 from samewise.storage.files import join
+from samewise.targets import delta_fork
+from samewise.targets.delta import DeltaTarget
 from samewise.wiring.parts import build_graph
 
 if TYPE_CHECKING:
@@ -38,7 +40,23 @@ if TYPE_CHECKING:
 
 PLACE = "samewise prove"
 """Where a fork's state store is said to lie: the same for each, so that a copy owns what the original owned."""
+_LOOK = "look"
 _SHUFFLE = "spark.sql.shuffle.partitions"
+
+
+@runtime_checkable
+class Countable(Protocol):
+    """A target that counts its rows itself, without Spark."""
+
+    def count_rows(self) -> int: ...
+
+
+class Process(Protocol):
+    """Runs windows of a fork in a process of its own."""
+
+    def __call__(
+        self, fork: ForkedPipeline, windows: Sequence[Window], force: bool, kill: KillAt | None, lane: int = 0
+    ) -> Ran: ...
 
 
 @dataclass(slots=True)
@@ -51,12 +69,13 @@ class ForkedPipeline:
     """The project, with the forks in the place of the targets."""
     spec: PipelineSpec
     windows: Sequence[Window]
-    stops: Sequence[Stop]
     spark: Callable[[str], Spark]
     """A session for a purpose, the same one each time."""
     emit: Listener
-    die: Callable[[ForkedPipeline, Sequence[Window], bool, KillAt], Ran] | None = None
-    """How a run is killed, where not in this process."""
+    lane: str = "main"
+    """The session that runs use; two lanes of experiments go side by side."""
+    process: Process | None = None
+    """How a run is made where not in this process: one that is to die, and two at once."""
     versions: dict[str, int] = field(default_factory=dict)
     _graphs: dict[str, Graph] = field(default_factory=dict)
 
@@ -67,12 +86,14 @@ class ForkedPipeline:
     def open_store(self) -> Store:
         return Store.open(f"sqlite:///{self.state_file}")
 
-    def graph(self, purpose: str = "main") -> Graph:
-        """The jobs on this fork, with a session for a purpose."""
+    def graph(self, purpose: str = _LOOK) -> Graph:
+        """The jobs on this fork, with a session for a purpose. To look at what is there is one: all tables that are
+        compared belong to one session, whichever lane wrote them."""
         if purpose not in self._graphs:
             with self.open_store() as store:
                 store_id = store.store_id
-            self._graphs[purpose] = build_graph(self.loaded, self.spec, self.spark(purpose), store_id, PLACE)
+            spark = self.spark("main" if purpose == _LOOK else purpose)
+            self._graphs[purpose] = build_graph(self.loaded, self.spec, spark, store_id, PLACE)
         return self._graphs[purpose]
 
     def begin(self) -> None:
@@ -90,8 +111,15 @@ class ForkedPipeline:
         kill: KillAt | None = None,
         lane: int = 0,
     ) -> Ran:
-        if kill is not None and self.die is not None:
-            return self.die(self, windows, force, kill)
+        try:
+            if self.process is not None and (kill is not None or lane > 0):
+                return self.process(self, windows, force, kill, lane)
+            return self._run(windows, force, twist, kill, lane)
+        finally:
+            # A target may remember for a moment what its log said before the run.
+            self._graphs.pop(_LOOK, None)
+
+    def _run(self, windows: Sequence[Window], force: bool, twist: Twist, kill: KillAt | None, lane: int) -> Ran:
         began = time.monotonic()
         graph = self._twisted(twist, lane)
         options = Options(force=force)
@@ -100,10 +128,10 @@ class ForkedPipeline:
                 results = run_pipeline(graph, windows, store, options, self.emit).windows
                 return Ran(results, time.monotonic() - began)
             traces: list[str] = []
-            order = Kill(kill.point, self._passes(kill), lambda: traces.append(self._trace()))
+            order = Kill(kill.point, armed=False, on_fire=lambda: traces.append(self._trace()))
             try:
                 with failpoints.killing(order):
-                    results = run_pipeline(graph, windows, store, options, self.emit).windows
+                    results = run_pipeline(graph, windows, store, options, armed_by(order, kill, self.emit)).windows
             except Killed:
                 pass
             else:
@@ -125,7 +153,11 @@ class ForkedPipeline:
         return found
 
     def total(self) -> int:
-        return sum(rows.count() for job in self.graph().jobs if (rows := self._seen(job)) is not None)
+        return sum(self._count(job) for job in self.graph().jobs)
+
+    def identity(self, task: str) -> str | None:
+        job = next(job for job in self.graph().jobs if job.task == task)
+        return delta_fork.identity(job.target) if isinstance(job.target, DeltaTarget) else None
 
     def wrote(self) -> Mapping[str, bool]:
         landed = {}
@@ -143,6 +175,20 @@ class ForkedPipeline:
                 rows = job.target.rows(job.span(window, head.schema))
                 counts[job.task] = 0 if rows is None else rows.count()
         return counts
+
+    def _count(self, job: Job) -> int:
+        head = job.target.head()
+        if head is None:
+            return 0
+        if isinstance(job.target, DeltaTarget):
+            deletes = job.keyed is not None and head.schema.get(DELETED_AT) is not None
+            told = delta_fork.count_rows(job.target, null_in=DELETED_AT if deletes else None)
+            if told is not None:
+                return told
+        elif isinstance(job.target, Countable):
+            return job.target.count_rows()
+        rows = self._seen(job)
+        return 0 if rows is None else rows.count()
 
     def _seen(self, job: Job) -> DataFrame | None:
         """The rows of a target as its readers see them: by key, without what Samewise keeps for itself."""
@@ -163,8 +209,8 @@ class ForkedPipeline:
 
     def _twisted(self, twist: Twist, lane: int) -> Graph:
         if twist == AS_IT_IS:
-            return self.graph("main" if lane == 0 else f"lane {lane}")
-        graph = self.graph("main" if twist.partitions is None else "shuffled")
+            return self.graph(self.lane if lane == 0 else f"{self.lane}, runner {lane}")
+        graph = self.graph(self.lane if twist.partitions is None else "shuffled")
         if twist.partitions is not None:
             self.spark("shuffled")().conf.set(_SHUFFLE, str(twist.partitions))
         own = {self._key(task.target) for task in self.spec.tasks}
@@ -190,11 +236,6 @@ class ForkedPipeline:
             ref = ref.ref
         return self.loaded.location(ref, self.spec).key if isinstance(ref, TableRef | PostgresRef) else None
 
-    def _passes(self, kill: KillAt) -> int:
-        """How many tasks come through the point before the one that is to die there."""
-        earlier = [stop.task for stop in self.stops].index(kill.task)
-        return sum(kill.point in stop.points for stop in self.stops[:earlier])
-
     def _trace(self) -> str:
         """Changes with everything that a run writes outside its target."""
         found = hashlib.sha256()
@@ -206,6 +247,17 @@ class ForkedPipeline:
             if not file.name.startswith(self.state_file.name):
                 found.update(f"{file.relative_to(self.folder)} {file.stat().st_size}\n".encode())
         return found.hexdigest()
+
+
+def armed_by(order: Kill, kill: KillAt, emit: Listener) -> Listener:
+    """A listener that arms the order while the task is at work whose run is to die."""
+
+    def listen(event: Event) -> None:
+        if isinstance(event, WindowBegan):
+            order.armed = event.task == kill.task
+        emit(event)
+
+    return listen
 
 
 def _twisted(source: Source, twist: Twist) -> Source:

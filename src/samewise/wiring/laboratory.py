@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import cast
 
 from samewise.core.failpoints import Failpoint
@@ -12,7 +13,7 @@ from samewise.core.ports import Spark
 from samewise.core.records import Owner
 from samewise.core.windows import FULL, Window
 from samewise.plan.protocol import Step, planned_steps
-from samewise.prove.laboratory import Fork, KillAt, Ran, Start, Stop
+from samewise.prove.laboratory import Fork, Start, Stop
 from samewise.prove.scratch import Scratch
 from samewise.run.events import Event, Listener, StepBegan
 from samewise.run.job import Job
@@ -23,7 +24,7 @@ from samewise.spec.pipeline import PipelineSpec
 from samewise.state import fork as state_fork
 from samewise.state.store import Store
 from samewise.storage.files import join
-from samewise.wiring.forks import PLACE, ForkedPipeline, copy_state, forked
+from samewise.wiring.forks import PLACE, ForkedPipeline, Process, copy_state, forked
 from samewise.wiring.target_forks import TargetForks
 
 _POINTS = {
@@ -36,8 +37,6 @@ _POINTS = {
 }
 """What the protocol promises to pass. Asked of the protocol and not of a run: a point that got lost must be missed."""
 
-Die = Callable[[ForkedPipeline, Sequence[Window], bool, KillAt], Ran]
-
 
 @dataclass(slots=True)
 class Lab:
@@ -46,15 +45,15 @@ class Lab:
     loaded: Loaded
     spec: PipelineSpec
     real: Graph
-    store: Store | None
     windows: Sequence[Window]
     scratch: Scratch
     spark: Callable[[str], Spark]
     emit: Listener
     targets: TargetForks
-    die: Die | None = None
+    process: Process | None = None
+    runs_in: str = "main"
     _kept: dict[Start, ForkedPipeline] = field(default_factory=dict)
-    _made: int = 0
+    _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     @property
     def stops(self) -> Sequence[Stop]:
@@ -72,38 +71,50 @@ class Lab:
     def label(self, window: Window) -> str:
         return next((job.label(window) for job in self.real.jobs if job.grid is not None), "full")
 
+    def lane(self, name: str) -> Lab:
+        # What was kept and the numbers of the forks are shared: `count` gives each of them once.
+        return replace(self, runs_in=name)
+
     @contextmanager
     def fork(self, start: Start) -> Iterator[Fork]:
-        if start is Start.BASE and Start.BASE not in self._kept:
-            self._kept[Start.BASE] = self._base()
         fork = self._copy(self._kept[start])
         fork.begin()
         yield fork
+
+    @contextmanager
+    def copy(self, fork: Fork) -> Iterator[Fork]:
+        old = cast(ForkedPipeline, fork)
+        new = self._copy(old)
+        # What landed before the copy was made is the experiment's, too.
+        new.versions.update(old.versions)
+        yield new
 
     def keep(self, fork: Fork, start: Start) -> Fork:
         self._kept[start] = self._copy(cast(ForkedPipeline, fork))
         return self._kept[start]
 
-    def _base(self) -> ForkedPipeline:
-        """The first fork: the only thing here that reads the real target and the real state."""
+    def prepare(self, store: Store | None) -> None:
+        """Make the first fork: the only thing here that looks at the real target, and at `store`, the real state."""
         fork = self._new()
         with fork.open_store() as scratch:
             store_id = scratch.store_id
-            if self.store is not None:
+            if store is not None:
                 keys = {job.target.key: mine.target.key for job, mine in self._pairs(fork)}
                 proved = [window.key for window in self.windows]
-                state_fork.copy_knowledge(self.store, scratch, self.spec.name, keys, proved)
+                state_fork.copy_knowledge(store, scratch, self.spec.name, keys, proved)
         for job, mine in self._pairs(fork):
             owner = Owner(store_id, self.spec.name, job.task, PLACE)
-            self.targets.clone(job, mine, owner, before=self._first_version(job))
-        return fork
+            self.targets.clone(job, mine, owner, before=self._landed_at(job, store))
+        self._kept[Start.BASE] = fork
 
-    def _first_version(self, job: Job) -> int | None:
-        """The version at which the first of the windows landed in the real target."""
-        if self.store is None:
+    def _landed_at(self, job: Job, store: Store | None) -> int | None:
+        """The version at which the windows landed in the real target; None where it is to be forked as it is."""
+        head = job.target.head()
+        if store is None or head is None or job.incremental is not None:
+            # An incremental run goes on from the watermark, so from what is there now.
             return None
         keys = [window.key for window in ([FULL] if job.grid is None else self.windows)]
-        return state_fork.first_version(self.store, self.spec.name, job.target.key, keys)
+        return state_fork.landed_at(store, self.spec.name, job.target.key, head.table_id, keys)
 
     def _copy(self, old: ForkedPipeline) -> ForkedPipeline:
         new = self._new(copy_of=old)
@@ -117,18 +128,19 @@ class Lab:
 
     def _new(self, copy_of: ForkedPipeline | None = None) -> ForkedPipeline:
         """A fork without a table. Its state store is empty, or a copy."""
-        self._made += 1
-        name = f"fork-{self._made}"
+        number = next(self._numbers)
+        name = f"fork-{number}"
         folder, data = self.scratch.folder / name, join(self.scratch.data, name)
         folder.mkdir()
         if copy_of is not None:
             copy_state(copy_of.folder, folder)
         moved: dict[str, Location] = {}
-        for task in self.spec.tasks:
+        for at, task in enumerate(self.spec.tasks):
             real = self.loaded.location(task.target, self.spec)
-            moved[real.key] = self.targets.place(real, data, task.name, self._made)
+            moved[real.key] = self.targets.place(real, data, task.name, number, at)
         loaded = forked(self.loaded, folder, data, moved)
-        return ForkedPipeline(folder, loaded, self.spec, self.windows, self.stops, self.spark, self._tell, self.die)
+        parts = (self.spec, self.windows, self.spark, self._tell, self.runs_in, self.process)
+        return ForkedPipeline(folder, loaded, *parts)
 
     def _pairs(self, fork: ForkedPipeline) -> list[tuple[Job, Job]]:
         return list(zip(self.real.jobs, fork.graph().jobs, strict=True))

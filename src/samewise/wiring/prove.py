@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -22,8 +23,10 @@ from samewise.storage.files import join
 from samewise.wiring.parts import build_graph
 
 if TYPE_CHECKING:
+    from samewise.prove.scratch import Scratch
     from samewise.prove.verdict import Proof
     from samewise.wiring.project import Project
+    from samewise.wiring.target_forks import TargetForks
 
 KEYED_WINDOWS = 3
 """How many windows are proved where rows find their place by key, unless told otherwise."""
@@ -46,27 +49,43 @@ def prove_pipeline(project: Project, pipeline: str, asked: Asked) -> Proof:
     """Make the experiments. Raises where even a clean run on a fork does not come to its end."""
     from samewise.prove import proof
     from samewise.prove.scratch import make_scratch, sweep
+    from samewise.wiring.fork_process import ForkProcess
     from samewise.wiring.laboratory import Lab
-    from samewise.wiring.target_forks import TargetForks
+    from samewise.wiring.target_forks import TargetForks, sweep_targets
 
     proof.chosen(asked.only)  # A misspelt one is told before Spark starts.
     spec = project.loaded.pipeline(pipeline)
-    store = _real_store(project)
     sessions = _Sessions(project, str(spec.zone))
-    store_id = "" if store is None else store.store_id
-    real = build_graph(project.loaded, spec, sessions("main"), store_id, "")
-    windows = choose_windows(project, spec, real, asked, store)
+    real = build_graph(project.loaded, spec, sessions("main"), "", "")
     root = project.loaded.root / ".samewise" / "prove"
-    sweep(root)
-    scratch = make_scratch(root, _data_root(project, sessions("main")))
-    targets = TargetForks(scratch.folder.name, sessions("main"))
-    lab = Lab(project.loaded, spec, real, store, windows, scratch, sessions, project.tell, targets)
+    with ExitStack() as opened:
+        # Open no longer than it takes to make the first fork.
+        store = _real_store(project)
+        if store is not None:
+            opened.enter_context(store)
+        windows = choose_windows(project, spec, real, asked, store)
+        sweep(root)
+        sweep_targets(real.jobs)
+        scratch = make_scratch(root, _data_root(project, sessions("main")))
+        targets = TargetForks(scratch.folder.name, sessions("main"))
+        lab = Lab(project.loaded, spec, real, windows, scratch, sessions, project.tell, targets)
+        with _removed(project, scratch, targets, keep=asked.keep):
+            lab.prepare(store)
+            opened.close()
+            if asked.sigkill:
+                lab.process = ForkProcess(project.env)
+            target = ", ".join(job.target.key for job in real.jobs)
+            return proof.prove(lab, pipeline, target, asked.only, project.tell)
+
+
+@contextmanager
+def _removed(project: Project, scratch: Scratch, targets: TargetForks, *, keep: bool) -> Iterator[None]:
+    """Whatever happens inside, the forks go at the end; those that are kept, with the next prove."""
     try:
-        target = ", ".join(job.target.key for job in real.jobs)
-        return proof.prove(lab, pipeline, target, asked.only, project.tell)
+        yield
     finally:
-        if asked.keep:
-            project.tell(Note(f"kept: {scratch.folder}"))
+        if keep:
+            project.tell(Note(f"kept until the next prove: {scratch.folder}"))
         else:
             targets.remove()
             scratch.remove()
@@ -80,14 +99,17 @@ def _data_root(project: Project, spark: Spark) -> str | None:
 
 
 def _real_store(project: Project) -> Store | None:
+    """The state store of its own connection, to be closed soon; None where there is none. Changes nothing."""
     url = project.loaded.state_url
-    if Store.exists(url) and not state_fork.is_current(url):
+    if not Store.exists(url):
+        return None
+    if not state_fork.is_current(url):
         raise ConfigError(
             "the state store was made by an older version, and prove must not change it",
             kept="nothing was run",
             next_step="`samewise status` brings it up to date, then prove again",
         )
-    return project.known_store
+    return Store.open(url, create=False)
 
 
 def choose_windows(
