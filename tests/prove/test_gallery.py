@@ -42,7 +42,7 @@ def _proof(exhibit: Exhibit, spark: SparkSession, folder: Path, request: pytest.
     with server.connect() as connection:
         connection.execute(f"CREATE TABLE {schema}.orders ({exhibit.table})")
         proof = exhibit.prove(spark, folder, server.plain_url("postgres"), schema)
-        left = connection.execute("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'samewise_prove%'").fetchall()
+        left = connection.execute("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'samewise_copy%'").fetchall()
         assert left == []
     return proof
 

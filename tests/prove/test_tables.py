@@ -58,9 +58,9 @@ def test_scratch_of_a_dead_prove_is_removed_by_the_next_and_that_of_a_live_one_i
         connection.execute(TABLE.format(schema=schema))
         live = _place(postgres_server, schema, tmp_path / "live")
         held = _scratch_schemas(connection)
-        connection.execute("CREATE SCHEMA samewise_prove_dead")
+        connection.execute("CREATE SCHEMA samewise_copy_dead")
         other = _place(postgres_server, schema, tmp_path / "other")
-        assert "samewise_prove_dead" not in _scratch_schemas(connection)
+        assert "samewise_copy_dead" not in _scratch_schemas(connection)
         assert set(held) <= set(_scratch_schemas(connection))
         other.close()
         live.close()
@@ -72,5 +72,5 @@ def test_a_table_that_is_not_there_is_refused(postgres_server: PostgresServer, t
 
 
 def _scratch_schemas(connection: psycopg.Connection[tuple[object, ...]]) -> list[str]:
-    query = "SELECT nspname FROM pg_namespace WHERE starts_with(nspname, 'samewise_prove_') ORDER BY 1"
+    query = "SELECT nspname FROM pg_namespace WHERE starts_with(nspname, 'samewise_copy_') ORDER BY 1"
     return [str(row[0]) for row in connection.execute(query).fetchall()]
