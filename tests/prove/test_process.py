@@ -157,12 +157,17 @@ def test_copies_that_do_not_fit_are_refused_before_anything_runs(
 
 def test_scratch_of_a_dead_process_is_removed_and_that_of_a_live_one_stays(tmp_path: Path) -> None:
     root = tmp_path / "samewise-prove"
-    dead, live = root / "4194399-dead", root / f"{os.getppid()}-live"
-    dead.mkdir(parents=True)
-    live.mkdir()
-    with _scratch(tmp_path) as mine:
-        assert sorted(root.iterdir()) == sorted([live, mine])
-    assert list(root.iterdir()) == [live]
+    (root / "dead").mkdir(parents=True)
+    with _scratch(tmp_path) as live:
+        with _scratch(tmp_path) as mine:
+            assert sorted(root.iterdir()) == sorted([live, mine])
+        assert list(root.iterdir()) == [live]
+    assert list(root.iterdir()) == []
+
+
+def test_a_password_in_what_a_command_prints_is_not_shown(tmp_path: Path) -> None:
+    runner = ProcessRunner("echo login geheim failed; false", tmp_path, (), secrets=("geheim",))
+    assert runner(Call({})).output == "login *** failed"
 
 
 def test_lines_are_dealt_out_anew_and_headers_stay(tmp_path: Path) -> None:
