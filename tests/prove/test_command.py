@@ -10,6 +10,13 @@ from xml.etree import ElementTree
 
 import pytest
 
+from samewise.prove import report
+from samewise.prove.foreign.bench import Job
+from samewise.prove.foreign.folders import FolderPlace
+from samewise.prove.foreign.places import named
+from samewise.prove.foreign.process import ProcessRunner
+from samewise.prove.foreign.proof import prove_job
+from samewise.prove.verdict import Outcome
 from tests.support.project import samewise
 
 if TYPE_CHECKING:
@@ -74,14 +81,19 @@ def test_a_job_that_appends_is_caught_and_the_real_table_is_byte_for_byte_the_sa
     assert list((tmp_path / "scratch" / "samewise-prove").iterdir()) == []
 
 
-def test_a_job_that_replaces_its_day_survives_a_real_kill(job: Path, table: Path) -> None:
+def test_a_job_that_replaces_its_day_survives_a_real_kill(
+    job: Path, table: Path, tmp_path: Path, spark: SparkSession
+) -> None:
     before = _bytes(table)
+    (tmp_path / "logs").mkdir()
     command = f"{sys.executable} {job} replace {{date}} {{target}}"
-    answer = samewise(
-        "prove", "--command", command, "--target", f"delta:{table}", "--date", "2026-04-25", "--only", "killed"
-    )
-    assert answer.code == 0, answer.text
-    assert "the same in 5 experiments out of 5" in answer.stdout.replace("\n  ", " ")
+    place = FolderPlace(named(f"delta:{table}"), tmp_path / "scratch")
+    runner = ProcessRunner(command, tmp_path / "logs", ("target", "date"))
+    proof = prove_job(Job(command, runner, place, ("2026-04-25",), moments=(0.5,)), lambda: spark, ["killed"])
+    place.close()
+    assert proof.holds, "\n".join(report.text(proof))
+    same = [verdict.detail for verdict in proof.verdicts if verdict.outcome is Outcome.SAME]
+    assert "after its first write" in same
     assert _bytes(table) == before
 
 

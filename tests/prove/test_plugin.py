@@ -24,12 +24,10 @@ _LOADED = (compare, prove, prove_command, report, same_table, session)
 _PLUGIN = "samewise.testing.plugin"
 
 
-@pytest.fixture
-def run_inside(pytester: pytest.Pytester) -> pytest.Pytester:
+def _run(pytester: pytest.Pytester, *words: str) -> pytest.RunResult:
     """An inner pytest that has the plugin, whether or not this Samewise is installed with its entry point."""
-    if not any(point.value == _PLUGIN for point in entry_points(group="pytest11")):
-        pytester.plugins.append(_PLUGIN)
-    return pytester
+    installed = any(point.value == _PLUGIN for point in entry_points(group="pytest11"))
+    return pytester.runpytest_inprocess("-p", "no:cacheprovider", *([] if installed else ["-p", _PLUGIN]), *words)
 
 
 def test_the_plugin_is_an_entry_point_and_costs_next_to_nothing() -> None:
@@ -45,15 +43,15 @@ def test_the_plugin_is_an_entry_point_and_costs_next_to_nothing() -> None:
 
 
 def test_a_failing_comparison_shows_the_rows_and_nothing_of_our_own_code(
-    run_inside: pytest.Pytester, spark: SparkSession
+    pytester: pytest.Pytester, spark: SparkSession
 ) -> None:
-    run_inside.makepyfile("""
+    pytester.makepyfile("""
         def test_the_job_can_be_run_again(samewise_spark, assert_same_table):
             rows = samewise_spark.sql("SELECT id, 'x' || id AS name FROM range(3)")
             assert_same_table(rows, rows.orderBy("id", ascending=False))
             assert_same_table(rows, rows.union(rows), key="id")
     """)
-    result = run_inside.runpytest_inprocess("-p", "no:cacheprovider")
+    result = _run(pytester)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*NotTheSame: the tables are not the same", "*3 rows doubled", "*rows: 3 → 6"])
     result.stdout.fnmatch_lines(["*doubled x2 id=0, name=x0"])
@@ -91,13 +89,13 @@ FAKE = """
 """
 
 
-def test_a_pipeline_that_is_not_safe_fails_the_test_with_verdicts_rows_and_cause(run_inside: pytest.Pytester) -> None:
-    run_inside.makeconftest(FAKE)
-    run_inside.makepyfile("""
+def test_a_pipeline_that_is_not_safe_fails_the_test_with_verdicts_rows_and_cause(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(FAKE)
+    pytester.makepyfile("""
         def test_orders_can_be_run_again(prove):
             prove("orders_daily", window="2026-04-25")
     """)
-    result = run_inside.runpytest_inprocess("-p", "no:cacheprovider")
+    result = _run(pytester)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         ['*prove("orders_daily"*', "*orders_daily 2026-04-25: not the same*", "*twice*different*3 → 6*"]
@@ -107,21 +105,21 @@ def test_a_pipeline_that_is_not_safe_fails_the_test_with_verdicts_rows_and_cause
 
 
 def test_the_project_is_found_by_the_ini_file_and_by_the_command_line(
-    run_inside: pytest.Pytester, spark: SparkSession
+    pytester: pytest.Pytester, spark: SparkSession
 ) -> None:
-    shop = Shop(run_inside.mkdir("shop"))
+    shop = Shop(pytester.mkdir("shop"))
     shop.pipeline()
     shop.orders()
-    run_inside.makepyfile(f"""
+    pytester.makepyfile(f"""
         def test_orders_can_be_run_again(samewise_project, prove):
             assert samewise_project.loaded.root.name == "shop"
             proof = prove("orders", window="{DAY}", only=["twice"])
             assert proof.clean.rows == 2
     """)
-    run_inside.makeini("[pytest]\nsamewise_project = shop\n")
-    run_inside.runpytest_inprocess("-p", "no:cacheprovider").assert_outcomes(passed=1)
-    run_inside.makeini("[pytest]\n")
-    run_inside.makepyfile("def test_found(samewise_project): assert samewise_project.loaded.root.name == 'shop'")
-    done = run_inside.runpytest_inprocess("-p", "no:cacheprovider", "--samewise-project", "shop")
+    pytester.makeini("[pytest]\nsamewise_project = shop\n")
+    _run(pytester).assert_outcomes(passed=1)
+    pytester.makeini("[pytest]\n")
+    pytester.makepyfile("def test_found(samewise_project): assert samewise_project.loaded.root.name == 'shop'")
+    done = _run(pytester, "--samewise-project", "shop")
     done.assert_outcomes(passed=1)
     assert spark.range(1).count() == 1
