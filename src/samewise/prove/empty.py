@@ -34,9 +34,13 @@ def empty(lab: Laboratory, clean: Clean) -> Iterator[Verdict]:
             return
         again = fork.run(lab.windows[-1:], force=refused)
         trial.count(fork)
-        note = "an empty result keeps the old rows, as declared" if "keep" in lab.on_empty.values() else ""
+        note = ""
         if refused:
+            trial.detail = "emptied: refused, as declared"
             note = f"the empty input was refused, as declared: {_why(ran)}"
+        elif "keep" in lab.on_empty.values():
+            trial.detail = "emptied: rows kept, as declared"
+            note = "an empty result keeps the old rows, as declared"
         yield trial.failed(again) or trial.judged(fork, note, must_write=())
 
 

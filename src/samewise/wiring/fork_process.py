@@ -21,7 +21,8 @@ from samewise.run.events import Event, Listener, WindowBegan
 from samewise.run.results import Status, WindowResult
 from samewise.spec.load import Loaded
 from samewise.spec.owners import Location
-from samewise.wiring.forks import ForkedPipeline, forked
+from samewise.wiring.fork_place import forked
+from samewise.wiring.forks import ForkedPipeline
 
 _KNOWN = {"busy": Busy, "refused": Refused}
 

@@ -26,20 +26,17 @@ from samewise.run.schedule import Graph
 from samewise.run.transform import SqlTransform
 from samewise.run.window import Options
 from samewise.spec.load import Loaded
-from samewise.spec.owners import Location
 from samewise.spec.pipeline import PipelineSpec
 from samewise.state import leases
 from samewise.state.store import Store
-from samewise.storage.files import join
 from samewise.targets import delta_fork
 from samewise.targets.delta import DeltaTarget
+from samewise.wiring.fork_place import PLACE
 from samewise.wiring.parts import build_graph
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-PLACE = "samewise prove"
-"""Where a fork's state store is said to lie: the same for each, so that a copy owns what the original owned."""
 _LOOK = "look"
 _SHUFFLE = "spark.sql.shuffle.partitions"
 
@@ -76,6 +73,8 @@ class ForkedPipeline:
     """The session that runs use; two lanes of experiments go side by side."""
     process: Process | None = None
     """How a run is made where not in this process: one that is to die, and two at once."""
+    counts: dict[tuple[str, str], int] = field(default_factory=dict)
+    """Rows of tables that were counted before, on whichever fork, by task and identity."""
     versions: dict[str, int] = field(default_factory=dict)
     _graphs: dict[str, Graph] = field(default_factory=dict)
 
@@ -187,8 +186,14 @@ class ForkedPipeline:
                 return told
         elif isinstance(job.target, Countable):
             return job.target.count_rows()
+        identity = self.identity(job.task)
+        if identity is not None and (job.task, identity) in self.counts:
+            return self.counts[job.task, identity]
         rows = self._seen(job)
-        return 0 if rows is None else rows.count()
+        counted = 0 if rows is None else rows.count()
+        if identity is not None:
+            self.counts[job.task, identity] = counted
+        return counted
 
     def _seen(self, job: Job) -> DataFrame | None:
         """The rows of a target as its readers see them: by key, without what Samewise keeps for itself."""
@@ -276,19 +281,3 @@ def _key(job: Job) -> Sequence[str]:
     if job.keyed is not None:
         return job.keyed.key
     return job.rules.unique[0] if job.rules.unique else ()
-
-
-def forked(loaded: Loaded, folder: Path, data: str, moved: Mapping[str, Location]) -> Loaded:
-    """The project as a fork sees it: the same sources, other targets, another place for everything that is written."""
-    settings = {
-        "staging": join(data, "staging"),
-        "quarantine": join(data, "quarantine"),
-        "state": f"sqlite:///{folder / 'state.db'}",
-    }
-    return replace(loaded, project=loaded.project.model_copy(update=settings), moved=moved)
-
-
-def copy_state(old: Path, new: Path) -> None:
-    """The state file alone: nothing is staged between two runs."""
-    with closing(sqlite3.connect(old / "state.db")) as source, closing(sqlite3.connect(new / "state.db")) as target:
-        source.backup(target)

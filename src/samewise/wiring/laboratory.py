@@ -24,7 +24,8 @@ from samewise.spec.pipeline import PipelineSpec
 from samewise.state import fork as state_fork
 from samewise.state.store import Store
 from samewise.storage.files import join
-from samewise.wiring.forks import PLACE, ForkedPipeline, Process, copy_state, forked
+from samewise.wiring.fork_place import PLACE, copy_state, forked
+from samewise.wiring.forks import ForkedPipeline, Process
 from samewise.wiring.target_forks import TargetForks
 
 _POINTS = {
@@ -52,6 +53,7 @@ class Lab:
     targets: TargetForks
     process: Process | None = None
     runs_in: str = "main"
+    _counts: dict[tuple[str, str], int] = field(default_factory=dict)
     _kept: dict[Start, ForkedPipeline] = field(default_factory=dict)
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
@@ -139,7 +141,7 @@ class Lab:
             real = self.loaded.location(task.target, self.spec)
             moved[real.key] = self.targets.place(real, data, task.name, number, at)
         loaded = forked(self.loaded, folder, data, moved)
-        parts = (self.spec, self.windows, self.spark, self._tell, self.runs_in, self.process)
+        parts = (self.spec, self.windows, self.spark, self._tell, self.runs_in, self.process, self._counts)
         return ForkedPipeline(folder, loaded, *parts)
 
     def _pairs(self, fork: ForkedPipeline) -> list[tuple[Job, Job]]:

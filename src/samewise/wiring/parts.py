@@ -100,7 +100,7 @@ def _target(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark
         connection, schema, table = postgres_place(loaded, pipeline, task.target)
         return PostgresTarget(connection, schema, table, spark, swap=task.write.refresh == "swap")
     location = loaded.location(task.target, pipeline)
-    return DeltaTarget(location.path, location.table, spark)
+    return DeltaTarget(location.path, location.table, spark, deletion_vectors=task.target.deletion_vectors)
 
 
 def _transform(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec) -> Transform:

@@ -59,8 +59,8 @@ def open_project(
     check_pipelines(loaded)
     if fork is None:
         return Project(loaded, spark, listen, env=env)
+    from samewise.wiring.fork_place import PLACE
     from samewise.wiring.fork_process import ForkFile
-    from samewise.wiring.forks import PLACE
 
     told = ForkFile.read(fork)
     return Project(told.applied(loaded), spark, told.deadly(listen), env=env, place=PLACE)
