@@ -90,8 +90,14 @@ class _Look:
         """Find what differs. `key` are places in the list of columns."""
         delta = self._delta().persist()
         try:
-            self._take_doubled(delta)
+            doubled, gone, new = self._totals(delta)
+            self._take_doubled(delta, doubled)
             missing, extra = self._left(delta, _CLEAN, _FOUND), self._new(delta)
+            if not new:
+                # Nothing to pair with: most jobs that append, and most that lose rows, end here.
+                if gone:
+                    self._take_left(missing, extra.limit(0), key)
+                return
             declared = bool(key)
             key = key or unique_columns(self._clean, self._found, self._fields)
             if key:
@@ -101,7 +107,7 @@ class _Look:
                 if changed:
                     self._take_left(missing, extra, key)
                     return
-            if missing.isEmpty():
+            if not gone:
                 extra = self._take_doubled_but_for(extra)
                 self._take_left(missing, extra, key)
                 return
@@ -136,15 +142,22 @@ class _Look:
     def _new(self, delta: DataFrame) -> DataFrame:
         return self._left(delta.where(f"{_CLEAN} = 0"), _FOUND, _CLEAN)
 
-    def _take_doubled(self, delta: DataFrame) -> None:
-        more = delta.where(f"{_CLEAN} > 0 AND {_FOUND} > {_CLEAN}")
-        count = more.selectExpr(f"coalesce(sum({_FOUND} - {_CLEAN}), 0) AS n").collect()[0]["n"]
-        self._tally.doubled += int(count)
-        if count:
-            for row in self._first(more, self._names, _FOUND):
-                self._tally.examples.append(
-                    RowExample(RowKind.DOUBLED, self._texts(row, self._names), times=int(row[_FOUND]))
-                )
+    def _totals(self, delta: DataFrame) -> tuple[int, int, int]:
+        """How many rows are there too often, not often enough, and only in what was found."""
+        row = delta.selectExpr(
+            f"coalesce(sum(IF({_CLEAN} > 0 AND {_FOUND} > {_CLEAN}, {_FOUND} - {_CLEAN}, 0L)), 0L) AS doubled",
+            f"coalesce(sum(IF({_FOUND} < {_CLEAN}, {_CLEAN} - {_FOUND}, 0L)), 0L) AS gone",
+            f"coalesce(sum(IF({_CLEAN} = 0, {_FOUND}, 0L)), 0L) AS new",
+        ).collect()[0]
+        return int(row["doubled"]), int(row["gone"]), int(row["new"])
+
+    def _take_doubled(self, delta: DataFrame, count: int) -> None:
+        self._tally.doubled += count
+        if not count:
+            return
+        for row in self._first(delta.where(f"{_CLEAN} > 0 AND {_FOUND} > {_CLEAN}"), self._names, _FOUND):
+            values = self._texts(row, self._names)
+            self._tally.examples.append(RowExample(RowKind.DOUBLED, values, times=int(row[_FOUND])))
 
     def _pair(self, missing: DataFrame, extra: DataFrame, by: list[int]) -> tuple[int, DataFrame, DataFrame]:
         """Pair the n-th missing row with the n-th extra one of the same values in `by`; what is left of either."""
@@ -160,6 +173,7 @@ class _Look:
         counts = pairs.selectExpr("count(*) AS n", *differs).collect()[0]
         changed = int(counts["n"])
         if changed:
+            self._tally.changed += changed
             self._take_changed(pairs, [at for at, name in enumerate(self._names) if counts[name]], by)
         pairs.unpersist()
         rest = [f"r_{name} AS {name}" for name in self._names]
@@ -178,7 +192,6 @@ class _Look:
         return numbered.toDF(*[f"{side}_{name}" for name in (*self._names, _AT)])
 
     def _take_changed(self, pairs: DataFrame, columns: list[int], by: list[int]) -> None:
-        self._tally.changed += int(pairs.count())
         self._tally.columns |= dict.fromkeys(self._fields[at].name for at in columns)
         left, right = [f"l_{name}" for name in self._names], [f"r_{name}" for name in self._names]
         for row in self._first(pairs, [*left, *right], first=[f"l_c{at}" for at in by]):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -20,6 +18,7 @@ from samewise.prove.foreign.inputs import Input
 from samewise.prove.foreign.places import Named, Place, named
 from samewise.prove.foreign.process import ProcessRunner, mentions
 from samewise.prove.foreign.proof import chosen, other_partitions, prove_job
+from samewise.prove.scratch import make_scratch, sweep
 from samewise.prove.verdict import Proof
 
 if TYPE_CHECKING:
@@ -66,9 +65,12 @@ def prove_command(
             ends.callback(made.close)
             return made
 
+        secret = _connection(request).password
+        secrets = () if secret is None else (secret,)
+        runner = ProcessRunner(request.command, folder, _words(request, target), request.timeout, secrets)
         job = Job(
             subject=request.command,
-            runner=ProcessRunner(request.command, folder, _words(request, target), request.timeout),
+            runner=runner,
             target=place(target, "target"),
             dates=request.dates or ("",),
             key=request.key,
@@ -79,6 +81,8 @@ def prove_command(
         )
         session = _session(folder, told, spark)
         ends.callback(session.stop)
+        # The last to be called back is the first to be done: nothing runs any more when copies go.
+        ends.callback(runner.close)
         return prove_job(job, session, request.only, told)
 
 
@@ -130,9 +134,13 @@ def _place(of: Named, request: ForeignRequest, folder: Path) -> Place:
     if of.kind == "postgres":
         from samewise.prove.foreign.tables import TablePlace
 
-        url = None if request.url is None else request.url.replace("postgresql+psycopg:", "postgresql:", 1)
-        return TablePlace(of, PostgresConnection("--url", url, environ=os.environ), folder)
+        return TablePlace(of, _connection(request), folder)
     return FolderPlace(of, folder, in_place=request.in_place)
+
+
+def _connection(request: ForeignRequest) -> PostgresConnection:
+    url = None if request.url is None else request.url.replace("postgresql+psycopg:", "postgresql:", 1)
+    return PostgresConnection("--url", url, environ=os.environ)
 
 
 class _Session:
@@ -157,27 +165,11 @@ def _session(folder: Path, told: Callable[[str], None], caller: SparkSession | N
 @contextmanager
 def _scratch(root: Path | None) -> Iterator[Path]:
     """A folder of this process's own; those of processes that are gone are removed."""
-    root = Path(tempfile.gettempdir()) / f"{_FOLDER}-{os.getuid()}" if root is None else root.absolute() / _FOLDER
+    root = Path(tempfile.gettempdir()) / f"{_FOLDER}-{os.getuid()}" if root is None else Path(root).absolute() / _FOLDER
     root.mkdir(parents=True, exist_ok=True, mode=0o700)
-    for old in root.iterdir():
-        if not _is_alive(old.name):
-            shutil.rmtree(old, ignore_errors=True)
-    folder = root / f"{os.getpid()}-{uuid.uuid4().hex[:8]}"
-    folder.mkdir()
+    sweep(root)
+    made = make_scratch(root)
     try:
-        yield folder
+        yield made.folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _is_alive(name: str) -> bool:
-    pid, _, _ = name.partition("-")
-    if not pid.isdigit():
-        return True
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+        made.remove()

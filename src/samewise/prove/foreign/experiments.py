@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 Experiment = Callable[[Bench, Clean], Iterator[Verdict]]
-_MOMENTS = (0.4, 0.7, 0.9)
 _SOONER = 0.6
 
 
@@ -55,7 +54,7 @@ def _again(bench: Bench, clean: Clean, experiment: str, detail: str, date: str) 
 def killed(bench: Bench, clean: Clean) -> Iterator[Verdict]:
     """Killed at several moments, then run again; and killed while it loads again what is loaded."""
     yield from _killed(bench, clean, None)
-    for moment in _MOMENTS:
+    for moment in bench.job.moments:
         yield from _killed(bench, clean, moment)
     yield from _killed(bench, clean, None, rerun=True)
 

@@ -26,7 +26,14 @@ _LARGEST_SCRIPT = 1_000_000
 class ProcessRunner:
     """Runs `command` with its placeholders filled in; what it prints goes to a file in `folder`."""
 
-    def __init__(self, command: str, folder: Path, known: tuple[str, ...], timeout: float | None = None) -> None:
+    def __init__(
+        self,
+        command: str,
+        folder: Path,
+        known: tuple[str, ...],
+        timeout: float | None = None,
+        secrets: tuple[str, ...] = (),
+    ) -> None:
         for word in _PLACEHOLDER.findall(command):
             if word not in known:
                 raise UsageError(
@@ -37,7 +44,9 @@ class ProcessRunner:
         self._command = command
         self._folder = folder
         self._timeout = timeout
+        self._secrets = secrets
         self._numbers = count(1)
+        self._running: set[subprocess.Popen[bytes]] = set()
 
     def __call__(self, call: Call, kill: Kill | None = None, *, expected_seconds: float | None = None) -> Ran:
         log = self._folder / f"run-{next(self._numbers)}.log"
@@ -53,16 +62,25 @@ class ProcessRunner:
                 env={**os.environ, **call.variables},
                 start_new_session=True,
             )
+            self._running.add(process)
             try:
                 killed = _watch(process, kill, began, expected_seconds, patience)
             finally:
                 # Also when this process is told to stop: nothing of the job may go on writing.
                 _end(process)
+                self._running.discard(process)
         seconds = time.monotonic() - began
         text = _tail(log)
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
         if killed is None:
             return Ran(124, seconds, output=f"{text}\nit was still running after {seconds:.0f} s".strip())
         return Ran(process.returncode, seconds, killed=killed, output=text)
+
+    def close(self) -> None:
+        """End what still runs: of two at once, those that nobody waits for any more. A second call does nothing."""
+        for process in list(self._running):
+            _end(process)
 
 
 def _watch(

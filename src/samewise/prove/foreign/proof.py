@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from samewise.core.errors import UsageError
 from samewise.prove.foreign.bench import Bench, Job, wrote_to_the_real_one
 from samewise.prove.foreign.experiments import EXPERIMENTS
-from samewise.prove.verdict import Proof, Verdict
+from samewise.prove.verdict import Outcome, Proof, Verdict
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,14 +37,14 @@ def prove_job(
     wanted = chosen(names)
     bench = Bench(job, spark)
     untouched = job.target.fingerprint()
-    told("one clean run")
+    told("one clean run on a copy")
     clean = bench.clean()
+    told(f"ok clean  {clean.figures.rows:,} rows  {clean.seconds:.1f} s")
     verdicts: list[Verdict] = []
     for name in wanted:
-        told(name)
         for verdict in EXPERIMENTS[name](bench, clean):
             verdicts.append(verdict)
-            told(f"  {verdict.detail or verdict.experiment}: {verdict.outcome.value}")
+            told(_line(verdict))
         if job.target.fingerprint() != untouched:
             raise wrote_to_the_real_one(job.target.name)
     clean.base.drop()
@@ -58,6 +58,12 @@ def prove_job(
         seconds=round(time.monotonic() - began, 3),
         clean_seconds=round(clean.seconds, 3),
     )
+
+
+def _line(verdict: Verdict) -> str:
+    sign = {Outcome.SAME: "ok", Outcome.SKIPPED: "--"}.get(verdict.outcome, "!!")
+    about = " ".join(part for part in (verdict.experiment, verdict.detail) if part)
+    return f"{sign} {about}  {verdict.outcome.value}  {verdict.seconds:.1f} s"
 
 
 def chosen(names: Sequence[str]) -> list[str]:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from samewise.storage.postgres import Session
 
-_PREFIX = "samewise_prove_"
+_PREFIX = "samewise_copy_"
+"""Not the prefix of a pipeline's forks: whoever sweeps these knows nothing of those."""
 _CHUNK = 5_000
 _SETTLE_SECONDS = 30.0
 _COLUMNS = """
