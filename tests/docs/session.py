@@ -45,6 +45,8 @@ class Session:
             if block.language == "console":
                 for command, shown in _commands(block):
                     self._type(command, shown, block)
+            elif block.file is not None and block.file.startswith("pipelines/"):
+                (self.folder / block.file).write_text(block.text, encoding="utf-8")
             elif block.file is not None:
                 _run_script(self.folder / block.file, block)
             else:

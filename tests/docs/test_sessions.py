@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+# Whose pipelines a reader writes down, and then runs.
+FOLLOWED = [ROOT / "docs" / "prove.md"]
+
+
 def steps(of: Path) -> list[Block]:
     """What a reader of the page would run. A transform is run by the test of its pipeline."""
     if of in AUDIT_PAGES:
@@ -24,6 +28,7 @@ def steps(of: Path) -> list[Block]:
         for block in blocks(of)
         if block.language == "console"
         or (block.language == "python" and not (block.file or "").startswith("pipelines/"))
+        or (of in FOLLOWED and block.file is not None)
     ]
 
 
