@@ -2,7 +2,7 @@
 
 `wild` was labelled by reading what the audit said of it. Of `blind` the rules were labelled before the code was
 written, the lines and the notes afterwards; so too of `blind3`, by someone who had not seen the others, and what is
-still missed there is labelled as well.
+still missed there is labelled as well. `blind4` holds, in other words, what published packages taught.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import warnings
 from pathlib import PurePosixPath
 
 from samewise.audit import dbt, notebook
-from samewise.audit.facts import TESTS, Context, Flow
+from samewise.audit.facts import ONCE, TESTS, Context, Flow
 from samewise.audit.finding import Collected, FileReport, Finding, Place, Related, TaskFact, Write
 from samewise.audit.ignores import find_ignores
 from samewise.audit.judge import judge
@@ -16,10 +16,6 @@ from samewise.audit.sql.script import WRITE_WORDS, read_script
 
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
 SUFFIXES = (".sql", ".py", ".ipynb", ".hql", ".ddl", ".bteq", ".yaml", ".yml")
-ONCE = re.compile(
-    r"(^|/)(migrations?|alembic|versions|flyway|liquibase|changelogs?|seeds?|fixtures?|testdata|test_data)/",
-    re.IGNORECASE,
-)
 _FLYWAY = re.compile(r"^[VUR]\d[\w.]*__\w+\.sql$|^\d{8,14}[_-].*\.sql$|^\d{3,5}[_-].*\.(up|down)?\.?sql$")
 
 

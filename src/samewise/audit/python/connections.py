@@ -174,7 +174,9 @@ def hook_call(
         case "insert_rows":
             replaces = kwargs.get("replace")
             table = text_of(args[0] if args else kwargs.get("table"))
-            guard = isinstance(replaces, Const) and replaces.value is True
+            # Where the caller says whether to replace, it is the caller who has to know.
+            off = isinstance(replaces, Const) and not replaces.value and "param" not in replaces.tags
+            guard = replaces is not None and not off
             verb = "REPLACE INTO" if guard else "INSERT INTO"
             run_made_up(
                 run, node, f"{verb} {table or 'jj_table_'} (id) VALUES (1)", Conn("dbapi", conn.dialect), many=True

@@ -146,8 +146,9 @@ def _post(
         )
     if kwargs.get("files") is not None or "**" in kwargs:
         sure = False
-    if kwargs.get("auth") is not None and not body:
-        keyed = True
+    if body is None:
+        sure = False
+        keyed = keyed or kwargs.get("auth") is not None  # Nothing is said but who asks: a login.
     text = url.text if isinstance(url, Str) else url.name
     text = re.sub(r"jj_(\w+?)_(?=\W|$)", r"{\1}", text)
     if not re.search(r"^https?://", text) and not text.startswith("/") and "{" not in text and not isinstance(url, Str):

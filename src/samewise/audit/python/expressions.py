@@ -127,7 +127,7 @@ def _free(run: Interpreter, name: str) -> Value:
     starred = any(one.endswith(".*") for one in run.imports)
     if name in _BUILTINS or name[:1].isupper() or starred:
         return Ref(name=name, dotted=name)
-    made = Value(name=name)
+    made = Value(frozenset({"free"}), name=name)
     run.globals[name] = made
     return made
 

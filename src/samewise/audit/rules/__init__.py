@@ -150,5 +150,5 @@ RULES: tuple[Rule, ...] = (
 
 BY_ID = {rule.id: rule for rule in RULES}
 
-VERSION = 2
+VERSION = 3
 """Raised when rules or readers change, so that what was remembered of a file is not believed any more."""

@@ -14,7 +14,7 @@ _ASKS = re.compile(
     r"search|query|graphql|login|token|auth|oauth|session|sign_?in|predict|infer|embed|complet|chat|generat|translat|validat"
     r"|verif|lookup|find|/list|report|export|download|rpc|scroll|batch_?get|webhook|slack|discord|teams|telegram|pagerduty"
     r"|notif|alert|metric|/write\b|_bulk\b|/push\b|influx|loki|telemetry|collect|/log|health|ping|refresh|callback|hooks?\.|hook_url|transform|convert|render"
-    r"|calculat|estimat|quote|preview|dry_?run|statement|sql|read|fetch|/get|ocr|classif|score|trigger|ntfy|sentry|form",
+    r"|calculat|estimat|quote|preview|dry_?run|statement|sql|read|fetch|/get|ocr|classif|score|trigger|ntfy|sentry|form|invocation|serving-|/(mkdirs?|destroy|cancel|close|stop|delete|terminate|pause|resume)\b",
     re.IGNORECASE,
 )
 
@@ -31,7 +31,8 @@ def post(flow: Flow) -> Iterator[Finding]:
         known = re.search(r"https?://[^/{]+/\w|/\w+", op.url) is not None
         if not known and not repeated:
             continue
-        unsure = not op.sure or not known or (flow.context.client and not repeated)
+        wraps = not retried and op.task is None and (flow.context.client or _is_method(flow, op))
+        unsure = not op.sure or not known or wraps
         yield found(
             "SW601",
             op,
@@ -46,6 +47,11 @@ def post(flow: Flow) -> Iterator[Finding]:
             unsure=unsure,
             target=op.url,
         )
+
+
+def _is_method(flow: Flow, op: HttpOp) -> bool:
+    """A method of a class that nothing here calls wraps the API for others: they know whether they repeat it."""
+    return flow.name != "<module>" and "." in op.scope
 
 
 def produce(flow: Flow) -> Iterator[Finding]:

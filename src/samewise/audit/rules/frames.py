@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from samewise.audit.facts import Flow, FrameOp, SqlOp
+from samewise.audit.facts import Flow, FrameOp, SqlOp, exclude
 from samewise.audit.finding import Finding, Fix, Level
 from samewise.audit.rules.base import found, last_part, named, swap
 from samewise.audit.rules.shared import above, cleared_before, quiet
@@ -45,7 +45,8 @@ def _appended(flow: Flow, op: FrameOp) -> Iterator[Finding]:
     if cleared is not None and cleared.sure:
         return
     unsure = not op.sure or op.mode == "unknown" or cleared is not None or above(op, op.target) == "maybe"
-    unsure = unsure or (op.lib == "spark" and _CONNECTOR.search(op.format) is None)
+    unsure = unsure or (op.lib == "spark" and _CONNECTOR.search(op.format) is None) or op.told
+    unsure = unsure or _mode_is_chosen(flow, op)
     where = named(op.target, "its target")
     if op.mode == "unknown":
         message = f"how {where} is written is decided elsewhere: if that says append, a second run adds the rows again"
@@ -63,6 +64,17 @@ def _appended(flow: Flow, op: FrameOp) -> Iterator[Finding]:
         unsure=unsure,
         target=op.target,
         enforced=op.lib == "pandas" or op.format == "jdbc",
+    )
+
+
+def _mode_is_chosen(flow: Flow, op: FrameOp) -> bool:
+    """The other arm of `if mode == ...` replaces the same target: whoever calls it says which."""
+    return "*chosen" in op.guards and any(
+        isinstance(other, FrameOp)
+        and other.mode in ("overwrite", "replace", "merge")
+        and exclude(op, other)
+        and same_table(other.target, op.target)
+        for other in flow.ops
     )
 
 
@@ -131,7 +143,7 @@ def _copied(flow: Flow, op: SqlOp) -> Iterator[Finding]:
     if op.via == "file" and re.search(r"FROM STDIN", statement.flat) and "FORMAT" not in statement.flat:
         return  # A dump: restored once, into an empty database.
     target = statement.target
-    unsure = cleared is not None or above(op, target) == "maybe"
+    unsure = cleared is not None or above(op, target) == "maybe" or op.told
     yield found(
         "SW101",
         op,
@@ -169,7 +181,7 @@ def plain_overwrite(flow: Flow) -> Iterator[Finding]:
             f"overwriting {op.format} files deletes {named(op.target, 'the old ones')} before the new ones are written:"
             " a failure in between leaves a part, or nothing",
             Fix('write Delta or Iceberg (.format("delta")): readers see the old or the new', edits),
-            unsure=not op.sure,
+            unsure=not op.sure or op.told,
             target=op.target,
         )
 
@@ -198,7 +210,7 @@ def dynamic_overwrite(flow: Flow) -> Iterator[Finding]:
                     " even if nothing is left of it",
                     edits,
                 ),
-                unsure=not op.sure,
+                unsure=not op.sure or op.told,
                 target=op.target,
             )
         elif isinstance(op, SqlOp) and op.statement.kind == "overwrite" and "dynamic" in op.statement.modifiers:

@@ -38,6 +38,8 @@ def _judged(flow: Flow, op: SqlOp) -> tuple[str, bool] | None:
         return None
     if cleared is not None:
         return "its target is emptied on some paths only", True
+    if op.told:
+        return "its callers say where to, and are not seen here", True
     return "", guard == "maybe"
 
 

@@ -21,6 +21,11 @@ WRITE_WORDS = re.compile(
 _IMPLICIT = re.compile(
     r"SET\s+AUTOCOMMIT\s*(=|TO)?\s*(0|OFF|FALSE)|IMPLICIT_TRANSACTIONS\s+ON|\\set\s+AUTOCOMMIT\s+off", re.I
 )
+_TOLD = re.compile(
+    r"[^{};]*?\b(?:INTO|OVERWRITE|COPY|TABLE|TRUNCATE|DELETE\s+FROM|EXISTS|UPDATE)\s+\{\{-?\s*\w+\s*-?\}\}(?![.\w])",
+    re.IGNORECASE,
+)
+"""`INSERT INTO {{ target }}`: a template of a library, which says where to. `{{ params.table }}` is a task's own."""
 _MAX_STATEMENTS = 4000
 
 
@@ -79,6 +84,7 @@ def read_script(text: str, context: Context, dialect: str = "") -> Flow:
         if isinstance(op, SqlOp):
             begin = op.statement.start
             op.raw = text[begin : begin + len(op.statement.text)]
+            op.told = _TOLD.match(op.raw) is not None
     return flow
 
 
