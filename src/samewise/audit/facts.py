@@ -163,6 +163,8 @@ class FrameOp(Op):
     keys: tuple[str, ...] = ()
     sure: bool = True
     clock_target: bool = False
+    accumulates: str = ""
+    """The column to which a merge adds, instead of setting it."""
     con: str = ""
     var: str = ""
     """The DataFrame's own name in the code, if it has one."""

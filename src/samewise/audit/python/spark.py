@@ -14,6 +14,7 @@ from samewise.audit.python.values import (
     Conn,
     FrameV,
     Handle,
+    Map,
     Ref,
     Str,
     Value,
@@ -95,7 +96,7 @@ def call(
             case "delta":
                 return _delta(run, node, owner, name, args, kwargs)
             case "mergebuilder":
-                return _merge(run, node, owner, name, args)
+                return _merge(run, node, owner, name, args, kwargs)
             case "column":
                 return column_method(owner, name, args)
             case "udf" if not name:
@@ -194,6 +195,7 @@ def _delta(
 ) -> Value:
     match name:
         case "alias" | "as_":
+            owner.data["alias"] = text_of(args[0]) or "" if args else ""
             return owner
         case "merge":
             source = args[0] if args else kwargs.get("source")
@@ -208,6 +210,7 @@ def _delta(
                     "frame": frame,
                     "keys": keys,
                     "var": source.name if source else "",
+                    "alias": owner.data.get("alias", ""),
                 },
             )
         case "delete":
@@ -219,17 +222,35 @@ def _delta(
             return owner if name in ("tableName", "location", "addColumn", "addColumns", "execute") else Value()
 
 
-def _merge(run: Interpreter, node: ast.Call, owner: Handle, name: str, args: list[Value]) -> Value:
+def _merge(
+    run: Interpreter, node: ast.Call, owner: Handle, name: str, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     if name != "execute":
+        if name.startswith("whenMatchedUpdate"):
+            owner.data["accumulates"] = _added(owner.data.get("alias", ""), [*args, *kwargs.values()])
         return owner
     data = owner.data
     run.add(
         FrameOp(
             run.place(node), lib="spark", mode="merge", format="delta", target=data["target"], frame=data["frame"],
-            keys=data["keys"], method="merge", var=data["var"],
+            keys=data["keys"], method="merge", var=data["var"], accumulates=data.get("accumulates", ""),
         )
     )  # fmt: skip
     return Value()
+
+
+def _added(alias: str, given: list[Value]) -> str:
+    """set={"total": "t.total + s.total"}: the column that is added to, unless a condition asks for what is set."""
+    held = next((one for one in given if isinstance(one, Map)), None)
+    condition = " ".join(text_of(one) or "" for one in given)
+    if held is None or any(re.search(rf"\b{re.escape(key.rpartition('.')[2])}\b", condition) for key in held.items):
+        return ""
+    for key, value in held.items.items():
+        column, text = re.escape(key.rpartition(".")[2]), text_of(value) or ""
+        own = rf"\b{re.escape(alias)}\.{column}\b" if alias else rf"\b\w+\.{column}\b"
+        if re.search(rf"{own}(?:\s*,\s*0\s*\))?\s*[+*-](?!\s*1\b)|[+*-]\s*(?:coalesce\()?{own}", text, re.IGNORECASE):
+            return key.rpartition(".")[2].lower()
+    return ""
 
 
 def path_target(text: str) -> str:
