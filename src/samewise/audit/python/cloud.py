@@ -215,9 +215,9 @@ def _wrangler(run: Interpreter, node: ast.Call, dotted: str, args: list[Value], 
         or (text_of(args[1]) if len(args) > 1 else None)
         or ""
     )
-    if ".s3." in dotted and not dataset:
-        return Value()
     mode, sure = modes_of(given, _MODES, "append")
+    if ".s3." in dotted and not dataset:
+        mode, sure = "overwrite", True  # One file, under its own name.
     if kwargs.get("upsert_conflict_columns") is not None or kwargs.get("merge_cols") is not None:
         return Value()
     rows = args[0] if args else kwargs.get("df") or Value()

@@ -172,6 +172,8 @@ def call(
         if owner.asked or owner.conn is not None:
             return Value(owner.tags, owner.asked, name)
         return None
+    if name == "command" and args and isinstance(args[0], Str) and "clickhouse_connect" in run.imports:
+        return run_sql(run, node, args[0], Conn("auto", "clickhouse"), via="execute", many=False)
     if name in _EXECUTES or name in MANY:
         return _executed(run, node, owner, name, args, kwargs)
     if name in ("bulk_insert_mappings", "bulk_save_objects") and args:

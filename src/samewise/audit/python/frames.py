@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from samewise.audit.facts import Frame
 from samewise.audit.python import loads, statements, writers
 from samewise.audit.python.changes import changed_by, filtered, frame_of
-from samewise.audit.python.spark import path_target
+from samewise.audit.python.spark import clock_of_path, path_target
 from samewise.audit.python.values import (
     Const,
     FrameV,
@@ -235,4 +235,5 @@ def _read(run: Interpreter, node: ast.Call, kind: str, args: list[Value], kwargs
         return FrameV(frozenset(), frame.tables, frame=frame)
     first = text_of(args[0]) if args else None
     tables = frozenset({path_target(first)} if first else ())
-    return FrameV(frame=Frame(lib="pandas", raw="files", tables=tables))
+    frame = Frame(lib="pandas", raw="files", tables=tables, clock=clock_of_path(run, first, node))
+    return FrameV(frame=frame)

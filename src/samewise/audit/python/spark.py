@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from samewise.audit.facts import ClearOp, Frame, FrameOp
+from samewise.audit.finding import Place
 from samewise.audit.python import statements
 from samewise.audit.python.columns import applied, column_function, column_method, window_method
 from samewise.audit.python.values import (
@@ -185,7 +186,9 @@ def _reader(run: Interpreter, owner: Handle, name: str, args: list[Value], kwarg
                 tables.add(path_target(target))
             if "dbtable" in data["options"]:
                 tables.add(data["options"]["dbtable"].lower())
-            return FrameV(frame=Frame(lib="spark", tables=frozenset(t for t in tables if t), raw=raw, streaming=stream))
+            read = Frame(lib="spark", tables=frozenset(t for t in tables if t), raw=raw, streaming=stream)
+            read.clock = clock_of_path(run, target, run.statement)
+            return FrameV(frame=read)
         case _:
             return owner
 
@@ -251,6 +254,12 @@ def _added(alias: str, given: list[Value]) -> str:
         if re.search(rf"{own}(?:\s*,\s*0\s*\))?\s*[+*-](?!\s*1\b)|[+*-]\s*(?:coalesce\()?{own}", text, re.IGNORECASE):
             return key.rpartition(".")[2].lower()
     return ""
+
+
+def clock_of_path(run: Interpreter, path: str | None, node: ast.AST | None) -> tuple[str, Place] | None:
+    """A task that asks the clock which folder or file it has to read. Elsewhere nobody told it the interval."""
+    asks = run.task is not None and node is not None and "jj_clock" in (path or "")
+    return ("the clock", run.place(node)) if asks and node is not None else None
 
 
 def path_target(text: str) -> str:

@@ -13,7 +13,7 @@ from samewise.audit.rules.shared import quiet
 _ASKS = re.compile(
     r"search|query|graphql|login|token|auth|oauth|session|sign_?in|predict|infer|embed|complet|chat|generat|translat|validat"
     r"|verif|lookup|find|/list|report|export|download|rpc|scroll|batch_?get|webhook|slack|discord|teams|telegram|pagerduty"
-    r"|notif|alert|metric|/write\b|_bulk\b|/push\b|influx|loki|telemetry|collect|/log|health|ping|refresh|callback|hooks?\.|hook_url|transform|convert|render"
+    r"|notif|alert|metric|/track\b|segment\.|analytics|/write\b|_bulk\b|/push\b|influx|loki|telemetry|collect|/log|health|ping|refresh|callback|hooks?\.|hook_url|transform|convert|render"
     r"|calculat|estimat|quote|preview|dry_?run|statement|sql|read|fetch|/get|ocr|classif|score|trigger|ntfy|sentry|form|invocation|serving-|/(mkdirs?|destroy|cancel|close|stop|delete|terminate|pause|resume)\b",
     re.IGNORECASE,
 )
