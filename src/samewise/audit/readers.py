@@ -13,6 +13,7 @@ from samewise.audit.finding import Collected, FileReport, Finding, Place, Relate
 from samewise.audit.ignores import find_ignores
 from samewise.audit.judge import judge
 from samewise.audit.sql.script import WRITE_WORDS, read_script
+from samewise.audit.yaml_sql import read_yaml
 
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
 SUFFIXES = (".sql", ".py", ".ipynb", ".hql", ".ddl", ".bteq", ".yaml", ".yml")
@@ -67,6 +68,7 @@ def _read(text: str, data: bytes, file: str, dialect: str, collected: Collected)
         _notebook(text, data, file, collected)
     elif suffix in (".yaml", ".yml"):
         collected.models.extend(dbt.keyed_models(text))
+        _yaml(text, file, collected)
     else:
         _sql(text, file, dialect, collected)
 
@@ -83,6 +85,12 @@ def _sql(text: str, file: str, dialect: str, collected: Collected) -> None:
     context = Context(file, "sql", lines, migration=once, pipeline=True, test=tested)
     if WRITE_WORDS.search(text):
         judge([read_script(text, context, dialect)], collected)
+
+
+def _yaml(text: str, file: str, collected: Collected) -> None:
+    once, tested = ONCE.search(file) is not None, TESTS.search(file) is not None
+    context = Context(file, "yaml", text.split("\n"), migration=once, pipeline=True, test=tested)
+    judge(read_yaml(text, context), collected)
 
 
 def _python(text: str, data: bytes, file: str, collected: Collected) -> None:

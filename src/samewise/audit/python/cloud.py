@@ -97,8 +97,11 @@ def call(
         if kwargs.get("row_ids") is not None:
             return Value()
         return _add(run, node, "bigquery", "append", _target(args, kwargs, 0, "table"), Value(), f"{name}()")
-    if name == "query" and isinstance(owner, Handle) and owner.kind == "bigquery":
-        config = kwargs.get("job_config")
+    config = kwargs.get("job_config")
+    if name == "query" and (
+        (isinstance(owner, Handle) and owner.kind == "bigquery")
+        or (isinstance(config, Handle) and config.kind == "jobconfig")
+    ):
         text = args[0] if args else kwargs.get("query")
         if isinstance(config, Handle) and config.kind == "jobconfig" and config.data.get("destination"):
             frame = statements.query_frame(run, text, node)

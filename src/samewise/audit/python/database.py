@@ -186,10 +186,16 @@ def call(
         and args
         and isinstance(args[0], Str)
         and (is_write(args[0].text) or _SELECT.match(args[0].text))
+        and not _has_destination(kwargs.get("job_config"))
     ):
         conn = owner.conn or Conn("auto", "bigquery" if "bigquery" in owner.name else "")
         return run_sql(run, node, args[0], conn, via="execute", many=False)
     return None
+
+
+def _has_destination(config: Value | None) -> bool:
+    """BigQuery: what the query gives is written to a table."""
+    return isinstance(config, Handle) and config.kind == "jobconfig" and bool(config.data.get("destination"))
 
 
 def _bulk_create(run: Interpreter, node: ast.Call, kwargs: dict[str, Value]) -> None:
