@@ -170,6 +170,10 @@ class FrameOp(Op):
     """The DataFrame's own name in the code, if it has one."""
 
 
+ANY = "*"
+"""The target of a ClearOp of which only is known that it makes room for what follows."""
+
+
 @dataclass(eq=False)
 class ClearOp(Op):
     """Rows or files are taken away outside SQL: DeltaTable.delete, rmtree, dbutils.fs.rm, purge."""

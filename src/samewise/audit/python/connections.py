@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from samewise.audit.facts import ANY, ClearOp
 from samewise.audit.python.statements import (
     MANY,
     bounds_of,
@@ -60,6 +61,7 @@ _CONNECT = {
 }
 
 
+_MAKES_ROOM = re.compile(r"(^|_)(pre\w*|before|delete|truncate|clear|clean|cleanup|purge|preoperator|reset|setup)(_|$)")
 _HOOK = re.compile(
     r"(Postgres|MySql|Snowflake|BigQuery|MsSql|Redshift|RedshiftSQL|Oracle|Jdbc|Sqlite|Odbc|Vertica|Hive\w*|Trino|Presto|Sql|DbApi|ClickHouse|Databricks\w*)Hook$"
 )
@@ -119,11 +121,11 @@ def library(
     if last in ("insert", "pg_insert", "upsert") and args and "sqlalchemy" in dotted:
         if type(args[0]) is Value:
             return None  # A table that a library is handed: not its business what is written.
-        return Handle(kind="insert", data={"table": _table_name(args[0]), "guard": False, "select": False})
+        return Handle(kind="insert", data={"table": table_name(args[0]), "guard": False, "select": False})
     if last == "select" and "sqlalchemy" in dotted:
         return Handle(asked=frozenset(_selected(run, node)), kind="result")
     if last == "delete" and args and "sqlalchemy" in dotted and type(args[0]) is not Value:
-        return Handle(kind="delete", data={"table": _table_name(args[0])})
+        return Handle(kind="delete", data={"table": table_name(args[0])})
     if dotted.endswith(("sqlalchemy.Table", "schema.Table")) and args and isinstance(args[0], Str):
         return Handle(kind="table", name=args[0].text)
     if last == "closing" and args:
@@ -141,7 +143,8 @@ def _selected(run: Interpreter, node: ast.Call) -> Iterator[str]:
             yield value.name
 
 
-def _table_name(value: Value) -> str:
+def table_name(value: Value) -> str:
+    """The table of a mapped class, or of Table("name")."""
     if isinstance(value, Handle) and value.kind == "table":
         return value.name
     return re.sub(r"(?<!^)(?=[A-Z])", "_", value.name).lower() or "the table"
@@ -170,6 +173,8 @@ def hook_call(
             for one in texts:
                 if isinstance(one, Str):
                     run_sql(run, node, one, once, via="hook", many=False)
+                elif one is not None and _MAKES_ROOM.search(one.name):
+                    run.add(ClearOp(run.place(node), target=ANY, sure=False))
             return Value()
         case "insert_rows":
             replaces = kwargs.get("replace")

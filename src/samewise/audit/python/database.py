@@ -6,7 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from samewise.audit.python.connections import engine_call, hook_call, library
+from samewise.audit.python.connections import engine_call, hook_call, library, table_name
 from samewise.audit.python.statements import (
     _SELECT,
     BOUND,
@@ -122,7 +122,7 @@ def call(
         and not isinstance(args[0], Str | Const)
         and any(one.startswith("sqlalchemy") for one in run.imports)
     ):
-        model = args[0].name.lower()
+        model = table_name(args[0])
         return Handle(asked=frozenset({model}), name=model, conn=conn_of(run, owner), kind="ormquery")
     match name:
         case "cursor":
@@ -177,7 +177,7 @@ def call(
     if name in _EXECUTES or name in MANY:
         return _executed(run, node, owner, name, args, kwargs)
     if name in ("bulk_insert_mappings", "bulk_save_objects") and args:
-        table = args[0].name.lower() if name == "bulk_insert_mappings" else "mapped_table"
+        table = table_name(args[0]) if name == "bulk_insert_mappings" else "mapped_table"
         if "param" not in args[0].tags:
             run_made_up(run, node, f"INSERT INTO {table or 'x'} (id) VALUES (1)", conn_of(run, owner), many=True)
         return Const(value=None)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from samewise.audit.facts import FrameOp, Op, SqlOp
 from samewise.audit.python.scopes import name_of
-from samewise.audit.python.values import Const, Value
+from samewise.audit.python.values import ClassV, Const, Func, Ref, Value
 from samewise.audit.sql.template import HOLE, clean, is_hole
 
 if TYPE_CHECKING:
@@ -39,7 +39,11 @@ def is_told(run: Interpreter, op: Op) -> bool:
     holes = _holes(op)
     if not holes or _knows(op):
         return False
-    known = {name.lower() for name, value in run.globals.items() if "free" not in value.tags}
+    known = {
+        name.lower()
+        for name, value in run.globals.items()
+        if "free" not in value.tags and not isinstance(value, Ref | Func | ClassV)
+    }
     return not any(clean(hole).lower() in known for hole in holes)
 
 

@@ -31,6 +31,7 @@ def post(flow: Flow) -> Iterator[Finding]:
         known = re.search(r"https?://[^/{]+/\w|/\w+", op.url) is not None
         if not known and not repeated:
             continue
+        known = known and (repeated or re.match(r"https?://[^/{]", op.url) is not None)
         wraps = not retried and op.task is None and (flow.context.client or _is_method(flow, op))
         unsure = not op.sure or not known or wraps
         yield found(
