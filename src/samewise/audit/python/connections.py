@@ -63,7 +63,7 @@ _CONNECT = {
 
 _MAKES_ROOM = re.compile(r"(^|_)(pre\w*|before|delete|truncate|clear|clean|cleanup|purge|preoperator|reset|setup)(_|$)")
 _HOOK = re.compile(
-    r"(Postgres|MySql|Snowflake|BigQuery|MsSql|Redshift|RedshiftSQL|Oracle|Jdbc|Sqlite|Odbc|Vertica|Hive\w*|Trino|Presto|Sql|DbApi|ClickHouse|Databricks\w*)Hook$"
+    r"(Postgres|MySql|Snowflake|BigQuery|MsSql|Redshift|RedshiftSQL|Oracle|Jdbc|Sqlite|Odbc|Vertica|Hive\w*|Trino|Presto|Sql|Athena|Teradata|DbApi|ClickHouse|Databricks\w*)Hook$"
 )
 
 

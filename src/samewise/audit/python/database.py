@@ -176,6 +176,8 @@ def call(
         return run_sql(run, node, args[0], Conn("auto", "clickhouse"), via="execute", many=False)
     if name in _EXECUTES or name in MANY:
         return _executed(run, node, owner, name, args, kwargs)
+    if name in ("add", "add_all") and args and "sqlalchemy" in {one.partition(".")[0] for one in run.imports}:
+        return _added(run, node, owner, args[0])
     if name in ("bulk_insert_mappings", "bulk_save_objects") and args:
         table = table_name(args[0]) if name == "bulk_insert_mappings" else "mapped_table"
         if "param" not in args[0].tags:
@@ -191,6 +193,21 @@ def call(
         conn = owner.conn or Conn("auto", "bigquery" if "bigquery" in owner.name else "")
         return run_sql(run, node, args[0], conn, via="execute", many=False)
     return None
+
+
+def _added(run: Interpreter, node: ast.Call, owner: Value, given: Value) -> Value | None:
+    """session.add(Model(...)) for each row, session.add_all([Model(...) for ...]): only in what moves data in bulk."""
+    first = node.args[0]
+    if isinstance(first, ast.ListComp | ast.GeneratorExp):
+        first = first.elt
+    model = first.func.id if isinstance(first, ast.Call) and isinstance(first.func, ast.Name) else ""
+    in_bulk = run.loop > 0 or first is not node.args[0]
+    if not model[:1].isupper() or not in_bulk or not (run.context.pipeline or run.task is not None):
+        return None
+    text = f"INSERT INTO {table_name(Value(name=model))} (id) VALUES (1)"
+    asked = bounds_of([given])
+    execute(run, node, Str(asked=asked, text=text, exact=False), conn_of(run, owner), via="execute", many=True)
+    return Const(value=None)
 
 
 def _has_destination(config: Value | None) -> bool:

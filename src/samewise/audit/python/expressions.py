@@ -7,7 +7,7 @@ import builtins
 import re
 from typing import TYPE_CHECKING
 
-from samewise.audit.python.scopes import asks_isin
+from samewise.audit.python.scopes import asks_isin, name_of
 from samewise.audit.python.texts import combine, joined
 from samewise.audit.python.values import (
     Alt,
@@ -256,7 +256,7 @@ def _compare(run: Interpreter, node: ast.Compare) -> Value:
     if len(rights) == 1 and isinstance(node.ops[0], ast.Eq) and isinstance(rights[0], Const) and rights[0].value == 1:
         tags |= {"first_of_each"}
     if any(isinstance(op, ast.In | ast.NotIn) for op in node.ops):
-        names = " ".join(one.name for one in (left, *rights))
+        names = " ".join([*(one.name for one in (left, *rights)), *(name_of(one) for one in node.comparators)])
         tags |= {"exists"} if made.asked or _LEDGER.search(names) else set()
     if any(isinstance(one, Str) and one.text == "left_only" for one in rights):
         tags |= {"left_only"}

@@ -39,7 +39,7 @@ def call(
                 target=path_target(text_of(first) or as_text(first) if first is not None else ""),
                 var=owner.name,
             )
-        case "to_sql":
+        case "to_sql" if args or "name" in kwargs:
             given = kwargs.get("if_exists") or (args[3] if len(args) > 3 else None)
             mode, sure = modes_of(
                 given, {"append": "append", "replace": "overwrite", "fail": "fail", "delete_rows": "overwrite"}, "fail"

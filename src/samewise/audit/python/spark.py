@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from samewise.audit.facts import ClearOp, Frame, FrameOp
+from samewise.audit.facts import ANY, ClearOp, Frame, FrameOp
 from samewise.audit.finding import Place
 from samewise.audit.python import statements
 from samewise.audit.python.columns import applied, column_function, column_method, window_method
@@ -122,8 +122,18 @@ def call(
         first = text_of(args[0]) if args else None
         if first and (name != "rm" or owner.name in ("fs", "s3", "dbutils") or isinstance(owner, Ref)):
             run.add(ClearOp(run.place(node), target=path_target(first)))
+            _partition_gone(run, node, first)
             return Value()
+    if name == "delete" and isinstance(node.func, ast.Attribute) and "objects.filter" in ast.unparse(node.func):
+        run.add(ClearOp(run.place(node), target=ANY, sure=False))
+        return Value()
     return None
+
+
+def _partition_gone(run: Interpreter, node: ast.Call, path: str) -> None:
+    """.../dt=2026-04-25 is the folder of a table's partition: which table's, the catalog knows."""
+    if re.search(r"/\w+=", path):
+        run.add(ClearOp(run.place(node), target=ANY, sure=False))
 
 
 def _sql(run: Interpreter, node: ast.Call, text: Str, args: list[Value], kwargs: dict[str, Value]) -> Value:
