@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from samewise.audit.facts import ClearOp, MarkOp
 from samewise.audit.python import clocks, cloud, database, effects, frames, orchestrators, spark, statements
-from samewise.audit.python.texts import formatted
+from samewise.audit.python.texts import formatted, less
 from samewise.audit.python.values import (
     ClassV,
     Const,
@@ -64,6 +64,8 @@ def call(run: Interpreter, node: ast.Call, owner: Value, args: list[Value], kwar
         made = _container(owner, name, args, kwargs)
         if made is not None:
             return made
+    if name == "difference" and args and args[0].asked:
+        return less(owner, args[0])
     for library in _LIBRARIES:
         found: Value | None = library.call(run, node, owner, name, args, kwargs)
         if found is not None:

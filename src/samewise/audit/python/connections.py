@@ -81,6 +81,8 @@ def library(
             isolation = kwargs.get("isolation_level")
             if isinstance(isolation, Const) and isolation.value is None and dialect == "sqlite":
                 conn.autocommit = True
+            path = text_of(args[0] if args else kwargs.get("database"))
+            conn.memory = path == ":memory:" or (dotted == "duckdb.connect" and path is None and not args)
             return Handle(kind="connection", conn=conn)
     last = dotted.rpartition(".")[2]
     if last in ("create_engine", "create_async_engine", "engine_from_config") or dotted.endswith("get_engine"):
@@ -172,7 +174,8 @@ def hook_call(
             once = Conn(conn.kind, conn.dialect, autocommit=isinstance(auto, Const) and auto.value is True)
             for one in texts:
                 if isinstance(one, Str):
-                    run_sql(run, node, one, once, via="hook", many=False)
+                    given = bounds_of([*args[1:], *kwargs.values()])
+                    run_sql(run, node, one, once, via="hook", many=False, given=given)
                 elif one is not None and _MAKES_ROOM.search(one.name):
                     run.add(ClearOp(run.place(node), target=ANY, sure=False))
             return Value()

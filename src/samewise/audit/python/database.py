@@ -6,6 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from samewise.audit.facts import ANY, ClearOp
 from samewise.audit.python.connections import engine_call, hook_call, library, table_name
 from samewise.audit.python.statements import (
     _SELECT,
@@ -70,6 +71,10 @@ _FETCHES = frozenset(
         "fetchdf",
     }
 )
+
+
+_SCRIPT = re.compile(r"^read(_text)?$|(^|_)(schema|ddl|create|init|reset|drop|setup|truncate|delete|clear|clean)(_|$)")
+"""SQL from elsewhere that may well empty tables, or make them."""
 
 
 def _is_true(value: Value) -> bool:
@@ -256,7 +261,9 @@ def _executed(
         run_made_up(run, node, f"DELETE FROM {first.data['table']} WHERE jj_window_", conn, many=False)
         return Value()
     if isinstance(first, Str):
-        many = name in MANY or (len(args) > 1 and isinstance(args[1], Seq) and _is_rows(args[1]))
+        rows = args[1] if len(args) > 1 else None
+        one = isinstance(rows, Seq) and rows.exact and len(rows.items) <= 1
+        many = (name in MANY and not one) or (isinstance(rows, Seq) and _is_rows(rows))
         _, given = merged(args[1:])
         made = run_sql(run, node, first, conn, via="execute", many=many, given=bounds_of(args[1:]) if many else given)
         if not isinstance(owner, Ref):
@@ -266,6 +273,8 @@ def _executed(
         return made
     if first is None:
         return None
+    if _SCRIPT.search(first.name):
+        run.add(ClearOp(run.place(node), target=ANY, sure=False))
     return unknown(owner, first, name=name)
 
 

@@ -228,6 +228,9 @@ def _read(run: Interpreter, node: ast.Call, kind: str, args: list[Value], kwargs
         text = args[0] if args else kwargs.get("sql") or kwargs.get("query")
         if isinstance(text, Str) and statements.is_select(text.text):
             frame = statements.query_frame(run, text, node)
+            given = kwargs.get("params") or (args[4] if len(args) > 4 else None)
+            if given is not None:
+                frame.asked |= given.asked
         else:
             name = text_of(text) or ""
             frame = Frame(tables=frozenset({name.lower()} if name else ()))

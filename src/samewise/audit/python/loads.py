@@ -65,7 +65,8 @@ def call(
             )
             if con is not None and con.conn is not None:
                 op.tx = con.conn.tx()
-            run.add(op)
+            if con is None or con.conn is None or not con.conn.memory:
+                run.add(op)
             return Const(value=None)
         case "to_gbq" | "write_database" | "write_delta" | "to_iceberg":
             given = kwargs.get("if_exists") or kwargs.get("if_table_exists") or kwargs.get("mode")

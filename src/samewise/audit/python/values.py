@@ -32,6 +32,8 @@ class Conn:
     commits: int = 0
     explicit: bool = False
     """After a BEGIN that was executed as a statement."""
+    memory: bool = False
+    """A database that is gone when the process ends."""
 
     def tx(self) -> object:
         """What operations of now have in common; None where each commits on its own."""

@@ -10,7 +10,7 @@ from samewise.audit.finding import Finding, Fix, Level
 from samewise.audit.rules.base import found, last_part, named, swap
 from samewise.audit.rules.shared import above, cleared_before, quiet
 from samewise.audit.sql.guards import own_guard
-from samewise.audit.sql.statement import is_log, is_scratch, same_table
+from samewise.audit.sql.statement import is_ledger, is_log, is_scratch, same_table
 
 _TABLE_FORMATS = frozenset({"delta", "iceberg", "hudi"})
 _CONNECTOR = re.compile(
@@ -35,8 +35,8 @@ def append(flow: Flow) -> Iterator[Finding]:
 def _appended(flow: Flow, op: FrameOp) -> Iterator[Finding]:
     if is_scratch(op.target) or is_log(op.target) or op.frame.anti or above(op, op.target) in ("key", "check"):
         return
-    if any(same_table(table, op.target) for table in op.frame.asked):
-        return  # It goes on from what the target holds.
+    if any(same_table(table, op.target) for table in op.frame.asked) or _first_replaces(flow, op):
+        return  # It goes on from what the target holds, or from what the first turn of the loop has put there.
     if {"txnappid", "txnversion"} & {name.lower() for name in op.options}:
         return
     if op.format in ("console", "memory", "noop", "kafka") or op.format == "hudi" or op.keys or _by_key(op):
@@ -46,7 +46,7 @@ def _appended(flow: Flow, op: FrameOp) -> Iterator[Finding]:
         return
     unsure = not op.sure or op.mode == "unknown" or cleared is not None or above(op, op.target) == "maybe"
     unsure = unsure or (op.lib == "spark" and _CONNECTOR.search(op.format) is None) or op.told
-    unsure = unsure or _mode_is_chosen(flow, op)
+    unsure = unsure or _mode_is_chosen(flow, op) or any(is_ledger(table) for table in op.frame.asked)
     where = named(op.target, "its target")
     if op.mode == "unknown":
         message = f"how {where} is written is decided elsewhere: if that says append, a second run adds the rows again"
@@ -64,6 +64,22 @@ def _appended(flow: Flow, op: FrameOp) -> Iterator[Finding]:
         unsure=unsure,
         target=op.target,
         enforced=op.lib == "pandas" or op.format == "jdbc",
+    )
+
+
+def _first_replaces(flow: Flow, op: FrameOp) -> bool:
+    """for chunk in chunks: the first one replaces the table, the others are added."""
+    return (
+        op.loop > 0
+        and "*asked" not in op.guards
+        and any(
+            isinstance(other, FrameOp)
+            and other.mode == "overwrite"
+            and other.loop == op.loop
+            and exclude(op, other)
+            and same_table(other.target, op.target)
+            for other in flow.ops
+        )
     )
 
 

@@ -10,7 +10,7 @@ from samewise.audit.finding import Edit, Finding, Fix, Level, Related
 from samewise.audit.rules.base import found, last_part, named, swap
 from samewise.audit.rules.shared import cleared_before, guard_of, moves, quiet
 from samewise.audit.sql.names import pick_key
-from samewise.audit.sql.statement import is_log, is_scratch, same_table
+from samewise.audit.sql.statement import is_ledger, is_log, is_scratch, same_table
 from samewise.audit.sql.template import HOLE
 
 _NO_CONFLICT = frozenset({"tsql", "snowflake", "bigquery", "redshift", "oracle", "hive"})
@@ -85,6 +85,8 @@ def insert_values(flow: Flow) -> Iterator[Finding]:
             continue
         why, unsure = judged
         bulk = op.many or op.loop > 0
+        if not bulk and op.via != "file" and is_ledger(op.statement.target):
+            continue  # One row that says how far a run came.
         level = Level.WARNING
         if op.via == "file" or (op.task is None and _NAMELESS.search(op.statement.text)):
             # A seed, or a helper that is told the table by others.

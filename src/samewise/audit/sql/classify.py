@@ -201,7 +201,7 @@ def _create(made: Statement, at: int) -> None:
     at += 1
     while _at(uppers, at) in (
         *("OR", "REPLACE", "TEMP", "TEMPORARY", "GLOBAL", "LOCAL", "TRANSIENT", "UNLOGGED", "EXTERNAL", "VOLATILE"),
-        *("MULTISET", "HYBRID", "FOREIGN", "ALTER"),
+        *("MULTISET", "HYBRID", "FOREIGN", "ALTER", "VIRTUAL"),
     ):
         if uppers[at] == "REPLACE":
             marks.add("or_replace")
