@@ -72,6 +72,11 @@ def call(
             )
         if re.search(r"(awswrangler|(^|\.)wr)\.\w+\.(to_parquet|to_csv|to_json|to_sql|copy|to_iceberg)$", dotted):
             return _wrangler(run, node, dotted, args, kwargs)
+        if last == "WriteToBigQuery" and "beam" in dotted and not _is_stream(run):
+            given = kwargs.get("write_disposition")
+            mode = _disposition(given) if given is not None else "append"
+            target = _target(args, kwargs, 0, "table")
+            return _add(run, node, "bigquery", mode, target, Value(), f"{last}()", sure=mode != "unknown")
         if last in ("MongoClient",):
             return Handle(kind="mongo")
     if isinstance(owner, Handle) and owner.kind == "mongo" and name == "get_database":
@@ -141,6 +146,11 @@ def configure(config: Handle, name: str, value: Value) -> None:
         config.data["disposition"] = _disposition(value)
     elif name == "destination":
         config.data["destination"] = text_of(value)
+
+
+def _is_stream(run: Interpreter) -> bool:
+    """Beam: what comes from a queue is not read again by a second run."""
+    return any(re.search(r"PubSub|Kafka|streaming", line) for line in run.context.lines)
 
 
 def _is_glue_write(node: ast.Call) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from samewise.audit.facts import Flow, FrameOp, SqlOp, exclude
 from samewise.audit.finding import Finding, Fix, Level
 from samewise.audit.rules.base import found, last_part, named, swap
-from samewise.audit.rules.shared import above, cleared_before, quiet
+from samewise.audit.rules.shared import above, cleared_before, is_staging, quiet
 from samewise.audit.sql.guards import own_guard
 from samewise.audit.sql.statement import is_ledger, is_log, is_scratch, same_table
 
@@ -18,6 +18,8 @@ _CONNECTOR = re.compile(
     r"|postgres|mysql|oracle|clickhouse|teradata|vertica|paimon|jj_"
 )
 """What is known to add rows in mode append. Of other connectors it is not known what they do."""
+_OF_A_RUN = re.compile(r"^_?(run|batch|load|job)_?id$")
+"""Rows that wait in a staging table and say which run brought them can be told apart."""
 _PLAIN = frozenset({"parquet", "orc", "avro"})
 
 
@@ -46,7 +48,9 @@ def _appended(flow: Flow, op: FrameOp) -> Iterator[Finding]:
         return
     unsure = not op.sure or op.mode == "unknown" or cleared is not None or above(op, op.target) == "maybe"
     unsure = unsure or (op.lib == "spark" and _CONNECTOR.search(op.format) is None) or op.told
-    unsure = unsure or _mode_is_chosen(flow, op) or any(is_ledger(table) for table in op.frame.asked)
+    unsure = (
+        unsure or flow.context.web or _mode_is_chosen(flow, op) or any(is_ledger(table) for table in op.frame.asked)
+    )
     where = named(op.target, "its target")
     if op.mode == "unknown":
         message = f"how {where} is written is decided elsewhere: if that says append, a second run adds the rows again"
@@ -159,7 +163,8 @@ def _copied(flow: Flow, op: SqlOp) -> Iterator[Finding]:
     if op.via == "file" and re.search(r"FROM STDIN", statement.flat) and "FORMAT" not in statement.flat:
         return  # A dump: restored once, into an empty database.
     target = statement.target
-    unsure = cleared is not None or above(op, target) == "maybe" or op.told
+    unsure = cleared is not None or above(op, target) == "maybe" or op.told or flow.context.web
+    unsure = unsure or (is_staging(target) and any(_OF_A_RUN.search(column) for column in statement.columns))
     yield found(
         "SW101",
         op,

@@ -18,6 +18,7 @@ _NO_KEYS = frozenset(
     {"spark", "databricks", "hive", "snowflake", "bigquery", "redshift", "athena", "trino", "presto", "clickhouse"}
 )
 _NAMELESS = re.compile(rf"\bINTO\s+[\"`\[]?{HOLE}_\w*[\"`\]]?\s*(?![.\w])", re.IGNORECASE)
+_PARAMETER = re.compile(rf"\b{HOLE}_?\w*|\?|%s|:\w|\$\d", re.IGNORECASE)
 _LOADS = re.compile(
     r"load|etl|ingest|import|sync|pipeline|job|insert|extract|store|populate|upsert|dump|scrap|crawl|fetch"
 )
@@ -91,6 +92,8 @@ def insert_values(flow: Flow) -> Iterator[Finding]:
         if op.via == "file" or (op.task is None and _NAMELESS.search(op.statement.text)):
             # A seed, or a helper that is told the table by others.
             unsure = True
+        elif not bulk and op.task is None and not _PARAMETER.search(op.statement.text):
+            unsure = True  # Rows that are written out: a seed, or someone trying things in a notebook.
         elif not bulk and op.task is None and not flow.context.pipeline:
             if not _LOADS.search(f"{op.scope} {flow.context.file}".lower()):
                 continue
