@@ -149,7 +149,7 @@ def table_name(value: Value) -> str:
     """The table of a mapped class, or of Table("name")."""
     if isinstance(value, Handle) and value.kind == "table":
         return value.name
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", value.name).lower() or "the table"
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", value.name).lower() or "the table"
 
 
 def hook_call(

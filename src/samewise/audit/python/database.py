@@ -165,6 +165,9 @@ def call(
             table = text_of(args[0])
             run_made_up(run, node, f"COPY {table} FROM STDIN WITH (FORMAT csv)", conn_of(run, owner), many=True)
             return Const(value=None)
+        case "drop_all":
+            run.add(ClearOp(run.place(node), target=ANY, sure=False))
+            return Const(value=None)
         case "bulk_create" if isinstance(node.func, ast.Attribute) and "objects" in ast.unparse(node.func.value):
             _bulk_create(run, node, kwargs)
             return Value()

@@ -20,7 +20,7 @@ _NO_KEYS = frozenset(
 _NAMELESS = re.compile(rf"\bINTO\s+[\"`\[]?{HOLE}_\w*[\"`\]]?\s*(?![.\w])", re.IGNORECASE)
 _PARAMETER = re.compile(rf"\b{HOLE}_?\w*|\?|%s|:\w|\$\d", re.IGNORECASE)
 _LOADS = re.compile(
-    r"load|etl|ingest|import|sync|pipeline|job|insert|extract|store|populate|upsert|dump|scrap|crawl|fetch"
+    r"(?<!up)(?<!down)load|etl|ingest|import|sync|pipeline|job|insert|extract|store|populate|upsert|dump|scrap|crawl|fetch"
 )
 
 
