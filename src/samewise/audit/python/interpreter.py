@@ -11,7 +11,7 @@ from samewise.audit.facts import Context, Flow, Op, Retry, Task
 from samewise.audit.finding import Place
 from samewise.audit.python import binding, calling
 from samewise.audit.python.helpers import chosen, is_told
-from samewise.audit.python.scopes import Call, enter, guard_tags, has_try, is_main, name_of, restore
+from samewise.audit.python.scopes import Call, enter, guard_tags, has_try, is_exit, is_main, name_of, restore
 from samewise.audit.python.values import (
     ClassV,
     Const,
@@ -117,6 +117,7 @@ class Interpreter:
         match node:
             case ast.Expr():
                 self.eval(node.value)
+                return is_exit(node.value)
             case ast.Assign():
                 value = self.eval(node.value)
                 for target in node.targets:

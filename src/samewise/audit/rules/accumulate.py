@@ -63,7 +63,8 @@ def _is_a_load(flow: Flow, op: SqlOp, made: Accumulated) -> bool:
     if statement.kind == "values":
         return in_bulk or (flow.context.pipeline and (op.many or op.loop > 0))
     if statement.kind == "update" and not made.by_set:
-        return op.task is not None or (flow.context.pipeline and (op.many or op.loop > 0))
+        bulk = flow.context.pipeline and (op.many or op.loop > 0) and "." not in op.scope
+        return op.task is not None or bulk
     return True
 
 

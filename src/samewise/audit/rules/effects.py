@@ -19,12 +19,16 @@ _ASKS = re.compile(
 )
 
 
+_LOCAL = re.compile(r"https?://(localhost|127\.0\.0\.1|0\.0\.0\.0)\b")
+"""One's own service, tried out by hand."""
+
+
 def post(flow: Flow) -> Iterator[Finding]:
     """SW601: a POST that is sent again does again what it did."""
     if quiet(flow) or flow.context.web:
         return
     for op in flow.ops:
-        if not isinstance(op, HttpOp) or op.keyed or _ASKS.search(op.url):
+        if not isinstance(op, HttpOp) or op.keyed or _ASKS.search(op.url) or _LOCAL.match(op.url):
             continue
         retried = op.retry is not None or (op.task is not None and op.task.retry is not None)
         repeated = retried or op.task is not None or op.loop > 0 or flow.context.pipeline

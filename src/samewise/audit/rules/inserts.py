@@ -98,8 +98,8 @@ def insert_values(flow: Flow) -> Iterator[Finding]:
             if not _LOADS.search(f"{op.scope} {flow.context.file}".lower()):
                 continue
             unsure = True
-        elif not bulk and op.task is None and "." in op.scope and getattr(op.conn, "kind", "") == "unknown":
-            unsure = True  # One row, by a method on a connection that was handed in: an application's.
+        elif not bulk and op.task is None and flow.name != "<module>":
+            unsure = True  # One row, by a function that others call: an application's.
         elif op.task is None and not flow.context.pipeline and getattr(op.conn, "kind", "") == "unknown":
             # On a connection that was handed in: a loader, or the repository of an application?
             unsure = unsure or not _LOADS.search(f"{op.scope} {flow.context.file}".lower())
