@@ -22,6 +22,7 @@ from samewise.audit.python.values import (
     Str,
     Value,
     as_text,
+    given_or_clock,
     join,
     merged,
     unknown,
@@ -74,8 +75,12 @@ def evaluate(run: Interpreter, node: ast.expr) -> Value:
             return _compare(run, node)
         case ast.BoolOp():
             values = [run.eval(one) for one in node.values]
-            if isinstance(node.op, ast.Or) and len(values) == 2 and isinstance(values[1], Str):
-                return join(values[0], values[1])
+            if isinstance(node.op, ast.Or) and len(values) == 2:
+                told = given_or_clock(values[0], values[1])
+                if told is not None:
+                    return told
+                if isinstance(values[1], Str):
+                    return join(values[0], values[1])
             return unknown(*values)
         case ast.UnaryOp():
             value = run.eval(node.operand)
