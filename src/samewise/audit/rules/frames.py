@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from samewise.audit.facts import Flow, FrameOp, SqlOp, exclude
 from samewise.audit.finding import Finding, Fix, Level
 from samewise.audit.rules.base import found, last_part, named, swap
-from samewise.audit.rules.shared import above, cleared_before, is_staging, quiet
+from samewise.audit.rules.shared import above, by_key, cleared_before, is_staging, quiet
 from samewise.audit.sql.guards import own_guard
 from samewise.audit.sql.statement import is_ledger, is_log, is_scratch, same_table
 
@@ -41,7 +41,7 @@ def _appended(flow: Flow, op: FrameOp) -> Iterator[Finding]:
         return  # It goes on from what the target holds, or from what the first turn of the loop has put there.
     if {"txnappid", "txnversion"} & {name.lower() for name in op.options}:
         return
-    if op.format in ("console", "memory", "noop", "kafka") or op.format == "hudi" or op.keys or _by_key(op):
+    if op.format in ("console", "memory", "noop", "kafka") or op.format == "hudi" or op.keys or by_key(op):
         return
     cleared = cleared_before(flow, op)
     if cleared is not None and cleared.sure:
@@ -96,16 +96,6 @@ def _mode_is_chosen(flow: Flow, op: FrameOp) -> bool:
         and same_table(other.target, op.target)
         for other in flow.ops
     )
-
-
-def _by_key(op: FrameOp) -> bool:
-    """Stores in which a row replaces the one with its key, whatever the mode is called."""
-    names = {name.lower() for name in op.options}
-    if re.search(r"elastic|opensearch", op.format):
-        return bool(names & {"es.mapping.id", "opensearch.mapping.id"})
-    if "mongo" in op.format:
-        return bool(names & {"idfieldlist", "operationtype", "replacedocument", "upsertdocument"})
-    return re.search(r"cassandra|dynamodb|hbase|kudu|redis|aerospike|scylla|bigtable|cosmos", op.format) is not None
 
 
 def _append_fix(flow: Flow, op: FrameOp) -> Fix:

@@ -161,6 +161,16 @@ def above(op: Op, target: str) -> str:
     return "maybe" if "*asked" in op.guards else ""
 
 
+def by_key(op: FrameOp) -> bool:
+    """Stores in which a row replaces the one with its key, whatever the mode is called."""
+    names = {name.lower() for name in op.options}
+    if re.search(r"elastic|opensearch", op.format):
+        return bool(names & {"es.mapping.id", "opensearch.mapping.id"})
+    if "mongo" in op.format:
+        return bool(names & {"idfieldlist", "operationtype", "replacedocument", "upsertdocument"})
+    return re.search(r"cassandra|dynamodb|hbase|kudu|redis|aerospike|scylla|bigtable|cosmos", op.format) is not None
+
+
 def passes_on(flow: Flow, op: Op, target: str) -> bool:
     """Whether what is written here is read again later in the flow: a step on the way, not the end."""
     later = False
