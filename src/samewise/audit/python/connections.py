@@ -18,6 +18,7 @@ from samewise.audit.python.statements import (
     run_sql,
 )
 from samewise.audit.python.values import (
+    ClassV,
     Conn,
     Const,
     FrameV,
@@ -143,6 +144,8 @@ def _selected(run: Interpreter, node: ast.Call) -> Iterator[str]:
         value = run.lookup(one.id) if isinstance(one, ast.Name) else None
         if isinstance(value, Handle) and value.kind == "table":
             yield value.name
+        elif isinstance(value, Ref | ClassV) and value.name[:1].isupper():
+            yield table_name(value)
 
 
 def table_name(value: Value) -> str:

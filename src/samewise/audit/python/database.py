@@ -125,7 +125,7 @@ def call(
         and args
         and args[0].name
         and not isinstance(args[0], Str | Const)
-        and any(one.startswith("sqlalchemy") for one in run.imports)
+        and (any(one.startswith("sqlalchemy") for one in run.imports) or _is_model(owner, args[0]))
     ):
         model = table_name(args[0])
         return Handle(asked=frozenset({model}), name=model, conn=conn_of(run, owner), kind="ormquery")
@@ -189,7 +189,9 @@ def call(
     if name in ("bulk_insert_mappings", "bulk_save_objects") and args:
         table = table_name(args[0]) if name == "bulk_insert_mappings" else "mapped_table"
         if "param" not in args[0].tags:
-            run_made_up(run, node, f"INSERT INTO {table or 'x'} (id) VALUES (1)", conn_of(run, owner), many=True)
+            made = f"INSERT INTO {table or 'x'} (id) VALUES (1)"
+            rows = Str(asked=bounds_of(args), text=made, exact=False)
+            execute(run, node, rows, conn_of(run, owner), via="execute", many=True)
         return Const(value=None)
     if (
         name == "query"
@@ -201,6 +203,13 @@ def call(
         conn = owner.conn or Conn("auto", "bigquery" if "bigquery" in owner.name else "")
         return run_sql(run, node, args[0], conn, via="execute", many=False)
     return None
+
+
+def _is_model(owner: Value, given: Value) -> bool:
+    """session.query(Customer), where the session came from another module."""
+    return (
+        isinstance(given, Ref) and given.last[:1].isupper() and re.search(r"session|(^|_)db$", owner.name) is not None
+    )
 
 
 def _added(run: Interpreter, node: ast.Call, owner: Value, given: Value) -> Value | None:
