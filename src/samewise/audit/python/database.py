@@ -189,8 +189,7 @@ def call(
     if name in ("bulk_insert_mappings", "bulk_save_objects") and args:
         table = table_name(args[0]) if name == "bulk_insert_mappings" else "mapped_table"
         if "param" not in args[0].tags:
-            made = f"INSERT INTO {table or 'x'} (id) VALUES (1)"
-            rows = Str(asked=bounds_of(args), text=made, exact=False)
+            rows = Str(asked=bounds_of(args), text=f"INSERT INTO {table or 'x'} (id) VALUES (1)", exact=False)
             execute(run, node, rows, conn_of(run, owner), via="execute", many=True)
         return Const(value=None)
     if (
