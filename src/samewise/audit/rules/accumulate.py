@@ -20,7 +20,7 @@ _PARAMETER = re.compile(r"\bjj_?\w*|\?|\$\d|@\w")
 
 def adds_again(flow: Flow) -> Iterator[Finding]:
     """SW105: a second run adds the same amount a second time, however well the row is found by its key."""
-    if quiet(flow) or flow.context.web or any(_QUERIES.match(line) for line in flow.context.lines):
+    if quiet(flow) or flow.context.web:
         return
     for op in flow.ops:
         if isinstance(op, FrameOp) and op.accumulates:
@@ -54,6 +54,8 @@ def _is_a_load(flow: Flow, op: SqlOp, made: Accumulated) -> bool:
     if is_scratch(statement.target) or is_log(statement.target) or is_ledger(statement.target):
         return False
     if "trigger" in statement.modifiers or statement.conditional:
+        return False
+    if op.via == "file" and any(_QUERIES.match(line) for line in flow.context.lines):
         return False
     if op.via == "file":
         one_row = statement.kind == "update" and _PARAMETER.search(statement.flat.lower().partition(" set ")[2])
