@@ -64,9 +64,10 @@ def call(run: Interpreter, node: ast.Call, owner: Value, args: list[Value], kwar
         made = _container(owner, name, args, kwargs)
         if made is not None:
             return made
-    defaults = [*args[1:], *(kwargs[key] for key in ("default", "default_var") if key in kwargs)]
-    if name in ("get", "getenv") and args and any("clock" in one.tags for one in defaults):
-        return Value(owner.tags - {"clock"}, owner.asked, as_text(args[0]) if isinstance(args[0], Str) else "given")
+    if name in ("get", "getenv") and args:
+        defaults = [*args[1:], *(kwargs[key] for key in ("default", "default_var") if key in kwargs)]
+        if any("clock" in one.tags for one in defaults):
+            return Value(owner.tags - {"clock"}, owner.asked, as_text(args[0]) if isinstance(args[0], Str) else "given")
     if name == "difference" and args and args[0].asked:
         return less(owner, args[0])
     for library in _LIBRARIES:

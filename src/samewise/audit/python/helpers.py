@@ -26,9 +26,10 @@ _INTO = re.compile(
 
 def chosen(value: Value, test: ast.expr) -> frozenset[str]:
     """`if mode == "overwrite":` where a caller says the mode: which arm is taken is not decided here."""
+    if value.asked or (isinstance(value, Const) and "param" not in value.tags):
+        return frozenset()
     asks = any(_MODE.search(name_of(node)) for node in ast.walk(test))
-    open_ = not value.asked and (not isinstance(value, Const) or "param" in value.tags)
-    return frozenset({"*chosen"}) if asks and open_ else frozenset()
+    return frozenset({"*chosen"}) if asks else frozenset()
 
 
 def is_told(run: Interpreter, op: Op) -> bool:
