@@ -141,7 +141,7 @@ def _measured(
     target, head = group_target(job.target), job.target.head()
     if target is None or head is None or not any(parts):
         return None  # The commit is known by its token alone: its log was cut off.
-    return list(target.measure_windows(spans_of(job, [member.window for member in group], head.schema), version))
+    return list(target.measure_published(spans_of(job, [member.window for member in group], head.schema), version))
 
 
 def spans_of(job: Job, windows: Sequence[Window], schema: Schema | None) -> Spans:

@@ -322,8 +322,12 @@ def window_succeeded(job: Job, window: Window, store: Store, attempt: int, reaso
     """The result of a window whose receipt is stored."""
     receipt = receipts.latest(store, job.pipeline, job.task, window)
     assert receipt is not None
-    run = runs.get(store, receipt.run_id)
-    measures = receipt.measures
+    return window_landed(job, receipt, runs.get(store, receipt.run_id), attempt, reason)
+
+
+def window_landed(job: Job, receipt: Receipt, run: RunRecord | None, attempt: int, reason: str) -> WindowResult:
+    """The result of a window with this receipt."""
+    window, measures = receipt.window, receipt.measures
     return WindowResult(
         job.task,
         window,
