@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
-from samewise.core.errors import Conflict
 from samewise.core.groups import Member
 from samewise.core.measures import Measures
 from samewise.core.ports import GroupTarget, Target
@@ -17,6 +15,7 @@ from samewise.plan.drift import contract_id
 from samewise.plan.grid import contiguous_end
 from samewise.plan.protocol import Course, course
 from samewise.run import staging
+from samewise.run.burn import burn
 from samewise.run.job import Job
 from samewise.run.quarantine import keep_only
 from samewise.state import attempts, contracts, groups
@@ -24,8 +23,6 @@ from samewise.state.checkpoint import Reach
 from samewise.state.contracts import Contract
 from samewise.state.leases import Lease
 from samewise.state.store import Store
-
-_BURN_TRIES = 12
 
 
 def group_target(target: Target) -> GroupTarget | None:
@@ -50,7 +47,7 @@ def settle_group(job: Job, group_id: str, store: Store, held: Sequence[Lease]) -
         case Course.REPLAN | Course.GIVE_WAY:
             groups.close(store, group, RunStatus.ABANDONED, held)
         case Course.BURN:
-            landed = _burned(job, first, group_stamp(job, group, store, kind="burn"))
+            landed = burn(job, first, group_stamp(job, group, store, kind="burn"))
             if landed.answer is Answer.MINE:
                 record_landed(job, group, landed, store, held)
                 groups.close(store, group, RunStatus.SUCCEEDED, held)
@@ -61,21 +58,6 @@ def settle_group(job: Job, group_id: str, store: Store, held: Sequence[Lease]) -
                 record_landed(job, group, landed, store, held)
             groups.close(store, group, RunStatus.SUCCEEDED, held)
     tidy_up(job, group, store)
-
-
-def _burned(job: Job, first: RunRecord, stamp: Stamp) -> Landed:
-    """Burn the token, or find that it is taken: the commit of a runner that was killed may be on its way still."""
-    for tries in range(1, _BURN_TRIES + 1):
-        try:
-            job.target.burn(stamp)
-        except Conflict:
-            if tries == _BURN_TRIES:
-                raise
-            time.sleep(0.1 * tries)
-        landed = job.target.landed(first)
-        if landed.answer is not Answer.ABSENT or not job.target.exists():
-            break
-    return landed
 
 
 def record_landed(
