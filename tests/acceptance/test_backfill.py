@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import date, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -124,6 +125,27 @@ def test_a_manifest_that_one_window_breaks_stops_the_backfill_there(shop: Shop, 
     resumed = _backfill(shop, "resume")
     assert (resumed.code, resumed.json["status"], resumed.json["done_windows"]) == (0, "done", 4)
     assert [row[1] for row in _lines(shop, "SELECT window_key, rows_read FROM samewise_receipts")] == [3] * 4
+
+
+def test_what_a_group_staged_is_dropped_by_the_next_command_if_its_process_died_before_that(
+    shop: Shop, spark: SparkSession
+) -> None:
+    shop.pipeline({**SCHEDULE, "expect": ["order_id is not null"]})
+    _fill(shop)
+    assert _backfill(shop, "orders", *SPAN).json["status"] == "done"
+    assert shop.leftovers() == []
+    # As if it had been killed once its runs were closed.
+    with shop.state() as state:
+        ((place,),) = state.execute("SELECT staging FROM samewise_attempts").fetchall()
+        state.execute("UPDATE samewise_attempts SET staging_dropped = 0")
+        state.commit()
+    (Path(place) / "x").mkdir(parents=True)
+    (Path(place) / "x" / "part-0.parquet").touch()
+
+    assert _backfill(shop, "orders", *SPAN).json["outcomes"] == {"unchanged": 4}
+
+    assert shop.leftovers() == []
+    assert _lines(shop, "SELECT staging_dropped FROM samewise_attempts") == [(1,)]
 
 
 def _parquet(shop: Shop, spark: SparkSession, day: str, *columns: str) -> None:

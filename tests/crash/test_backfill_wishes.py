@@ -77,8 +77,8 @@ def test_a_terminal_of_eighty_columns_shows_the_bar_and_the_lines_fit(
     assert re.search(r"\d rows/s", drawn)
     assert f"{DAYS[2]} to {DAYS[3]} (2)" in drawn, "the group that is under way"
     frames = re.split(r"[\r\n]+", drawn)
-    told = [frame.split() for frame in frames if frame.startswith("ok plain")]
-    assert [words[2:5] for words in told] == [[DAYS[0], "to", DAYS[1]], [DAYS[2], "to", DAYS[3]]], frames
+    told = [frame.split() for frame in frames if frame.startswith("ok ")]
+    assert [words[1:4] for words in told] == [[DAYS[0], "to", DAYS[1]], [DAYS[2], "to", DAYS[3]]], frames
     assert told[0][-1] == "left", "how long it will take is told on the same line"
     assert "4 of 4 windows done" in drawn
     assert max(len(frame) for frame in frames[:-3]) <= 80, max(frames, key=len)

@@ -181,14 +181,19 @@ def group_stamp(
 
 def tidy_up(job: Job, group: Sequence[RunRecord], store: Store) -> None:
     """Drop what the group staged, and what earlier runs of its windows set aside if it landed. Safe to call again."""
-    for left in attempts.leftovers(store, job.pipeline, job.task, group[0].window):
-        if left.staging is not None:
-            staging.drop(left.staging)
-        attempts.mark_dropped(store, left.attempt_id)
+    drop_staged(job, store, group[0].window)
     newest = groups.members(store, group[0].commit_id)
     for member in newest:
         if member.status is RunStatus.SUCCEEDED:
             keep_only(job, member)
+
+
+def drop_staged(job: Job, store: Store, window: Window | None = None) -> None:
+    """Drop what attempts at a window, or at any of the task's, staged and no live one owns. Safe to call again."""
+    for left in attempts.leftovers(store, job.pipeline, job.task, window):
+        if left.staging is not None:
+            staging.drop(left.staging)
+        attempts.mark_dropped(store, left.attempt_id)
 
 
 def _reach(job: Job) -> Reach | None:
