@@ -25,7 +25,7 @@ demo: setup ## Load seven days of orders, kill two runs, show that nothing is lo
 
 test: setup ## Run the tests (ARGS="-k words" chooses, WORKERS=0 keeps to one process)
 	@scripts/ensure-postgres
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
 
 check: setup ## Lint, format, types, layers: changes nothing
 	@$(BIN)/ruff check .

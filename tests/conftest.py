@@ -20,10 +20,3 @@ def spark() -> Iterator[SparkSession]:
     session = test_session()
     yield session
     session.stop()
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """With several workers, a file stays with one of them, and so do all crash tests: they share a Spark server."""
-    for item in items:
-        group = "crash" if item.path.parent.name == "crash" else item.path.name
-        item.add_marker(pytest.mark.xdist_group(group))

@@ -255,3 +255,26 @@ def test_taking_delete_when_away_brings_nothing_back(shop: Shop, spark: SparkSes
     batches.day(NEXT_DAY, [(1, "1.00", "old", 4), (2, "2.00", "newer", 2)])
     batches.load(NEXT_DAY)
     assert batches.rows() == [(2, "2.00", "newer", 2)]
+
+
+@pytest.mark.parametrize("wanted", [True, False], ids=["marked", "copied"])
+def test_an_update_marks_the_old_row_instead_of_copying_its_neighbours_unless_old_readers_are_to_be_served(
+    shop: Shop, spark: SparkSession, wanted: bool
+) -> None:
+    batches = Batches(shop, spark, {**MERGE, **({} if wanted else {"target.deletion_vectors": False})})
+    batches.day(DAY, [(i, "1.00", "new", 1) for i in range(200)])
+    batches.load(DAY)
+    batches.day(NEXT_DAY, [(7, "2.00", "paid", 2)])
+    batches.load(NEXT_DAY)
+    assert batches.rows() == sorted([(i, "1.00", "new", 1) for i in range(200) if i != 7] + [(7, "2.00", "paid", 2)])
+    table = f"delta.`{shop.root}/warehouse/orders`"
+    metrics = spark.sql(f"DESCRIBE HISTORY {table} LIMIT 1").collect()[0]["operationMetrics"]
+    assert metrics["numTargetRowsCopied"] == ("0" if wanted else "199")
+    # Put together again, it holds the same rows: nothing is due, and nothing has to be written.
+    version = shop.version()
+    spark.sql(f"OPTIMIZE {table} ZORDER BY (order_id)")
+    assert shop.version() > version
+    assert [shop.run(window=day).window["status"] for day in (DAY, NEXT_DAY)] == ["unchanged", "unchanged"]
+    version = shop.version()
+    assert batches.load(DAY, "--force")["rows_unchanged"] == 200
+    assert shop.version() == version

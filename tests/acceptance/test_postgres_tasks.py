@@ -24,7 +24,8 @@ def test_tasks_that_are_run_again_leave_each_row_once(
     assert answer["happened"] == ([] if scenario == "undisturbed" else [scenario])
     with postgres_server.connect() as session:
         found = session.execute(f"SELECT count(*), count(DISTINCT order_id) FROM {schema}.orders".encode()).fetchone()
-        left = session.execute("SELECT relname FROM pg_class WHERE relname LIKE 'samewise_stage_%'").fetchall()
+        stages = "SELECT tablename FROM pg_tables WHERE schemaname = %s AND tablename LIKE 'samewise_stage_%%'"
+        left = session.execute(stages, [schema]).fetchall()
     assert found == (ROWS, ROWS)
     assert answer["measures"]["rows"] == ROWS
     assert left == []

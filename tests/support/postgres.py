@@ -120,6 +120,11 @@ class PostgresServer:
         rules = self._data / "pg_hba.conf"
         rules.write_text(f"host all {GUARDED} all scram-sha-256\n" + rules.read_text())
 
+    def follow(self, primary: PostgresServer) -> None:
+        """Make the files of a standby of `primary`, which must be running."""
+        place = ("-h", "127.0.0.1", "-p", str(primary.port), "-U", "postgres")
+        self._command([self._binaries / "pg_basebackup", *place, "-D", self._data, "-R", "-X", "stream", "-c", "fast"])
+
     def make_guarded(self) -> None:
         """Make the role that needs a password."""
         with self.connect() as connection:
@@ -161,8 +166,8 @@ _CERTIFICATE = (
 
 
 @contextmanager
-def running_server() -> Iterator[PostgresServer]:
-    """A server that a test may stop and start as it likes."""
+def _new_server() -> Iterator[PostgresServer]:
+    """A server that has no files yet."""
     binaries = _binaries()
     # Not pytest's own folder: that one belongs to root, and the server's user could not enter it.
     folder = Path(tempfile.mkdtemp(prefix="samewise-pg-"))
@@ -175,14 +180,30 @@ def running_server() -> Iterator[PostgresServer]:
         os.chown(folder, account.pw_uid, account.pw_gid)
     server = PostgresServer(folder, binaries, user)
     try:
-        server.prepare()
-        server.start()
-        server.make_guarded()
         yield server
     finally:
         # The immediate shutdown: the data is thrown away anyway.
         server.stop()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def running_server() -> Iterator[PostgresServer]:
+    """A server that a test may stop and start as it likes."""
+    with _new_server() as server:
+        server.prepare()
+        server.start()
+        server.make_guarded()
+        yield server
+
+
+@contextmanager
+def running_standby(primary: PostgresServer) -> Iterator[PostgresServer]:
+    """A hot standby of `primary`."""
+    with _new_server() as server:
+        server.follow(primary)
+        server.start()
+        yield server
 
 
 @pytest.fixture(scope="session")

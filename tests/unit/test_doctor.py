@@ -15,6 +15,7 @@ from samewise.run.doctor import (
     Patient,
     check_clock,
     check_commit_exclusion,
+    check_connection,
     check_jars,
     check_java,
     check_pyspark,
@@ -29,9 +30,11 @@ from samewise.run.installed import java_major, java_version
 from samewise.run.jars import DELTA
 from samewise.run.jars import VARIABLE as JARS
 from samewise.run.session import SparkSettings
+from samewise.storage.postgres import Server
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 HERE = SparkSettings(log_dir=Path("logs"))
+SERVER = Server("db/shop", "15.2", None)
 
 
 def patient(**changes: object) -> Patient:
@@ -190,3 +193,18 @@ def test_a_target_that_forgets_tokens_is_wrong() -> None:
 
 def test_a_target_that_remembers_is_fine() -> None:
     assert check_token_memory("orders", lambda: {"delta.minReaderVersion": "1"}).ok
+
+
+def test_a_connection_that_opens_is_fine() -> None:
+    (check,) = [c for c in checks(patient(connections={"shop": (lambda: SERVER, True)}), now=NOW) if "shop" in c.name]
+    assert (check.ok, check.detail) == (True, "db/shop, PostgreSQL 15.2")
+
+
+def test_a_connection_that_does_not_open_says_why() -> None:
+    assert check_connection("shop", broken, False) == Check("connection shop", False, "it is broken", "mend it")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("is_written", "ok"), [(True, False), (False, True)])
+def test_a_standby_may_be_read_and_not_written(is_written: bool, ok: bool) -> None:
+    standby = Server("db/shop", "15.2", "it is a standby")
+    assert check_connection("shop", lambda: standby, is_written).ok is ok

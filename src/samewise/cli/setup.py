@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from samewise.cli.example import FIRST_COMMANDS, write_example
 from samewise.cli.output import moment, print_json, print_table, say, styled, tell
 from samewise.cli.progress import Progress
 from samewise.core.errors import UsageError
-from samewise.run.doctor import Patient, checks
+from samewise.run.doctor import Patient, Server, checks
 from samewise.run.jars import ensure_jars
+from samewise.spec.pipeline import PostgresTarget
 from samewise.storage.delta_log import DeltaLog
 from samewise.storage.files import check_writable
+from samewise.storage.postgres import ask_server
 from samewise.wiring.project import Project, open_project
 
 
@@ -104,7 +107,21 @@ def _patient(project: Project) -> Patient:
         check_warehouse=lambda: check_writable(loaded.warehouse),
         zones={name: str(spec.zone) for name, spec in loaded.pipelines.items()},
         target_properties=_tables(project),
+        connections=_connections(project),
     )
+
+
+def _connections(project: Project) -> dict[str, tuple[Callable[[], Server], bool]]:
+    loaded = project.loaded
+    written = {
+        loaded.connection(task.target.connection).name
+        for spec in loaded.pipelines.values()
+        for task in spec.tasks
+        if isinstance(task.target, PostgresTarget)
+    }
+    return {
+        name: (partial(ask_server, loaded.connection(name)), name in written) for name in loaded.project.connections
+    }
 
 
 def _tables(project: Project) -> dict[str, Callable[[], Mapping[str, str]]]:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-_TOKEN = re.compile(
-    r"""
+_TOKEN = r"""
       (?P<skip> --[^\n]* | /\* | '(?:[^']|'')*' | [eE]'(?:[^'\\]|\\.|'')*' | "(?:[^"]|"")*"
               | \$(?P<tag>[A-Za-z_\x80-\uffff][\w\x80-\uffff]*)?\$ | :: | := )
     | :(?P<name>[A-Za-z_]\w*)
     | (?P<word>[A-Za-z_\x80-\uffff][\w$\x80-\uffff]*)
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+    """
 
 # What a second reader, or a retry, may answer differently. Those with () only where they are called.
 _CLOCKS = {"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"}
@@ -62,7 +59,9 @@ def without_end(sql: str) -> str:
 
 def _tokens(sql: str) -> Iterator[re.Match[str]]:
     at = 0
-    while (match := _TOKEN.search(sql, at)) is not None:
+    # Compiled here, and kept by `re`: that takes longer than importing this module.
+    token = re.compile(_TOKEN, re.VERBOSE | re.DOTALL)
+    while (match := token.search(sql, at)) is not None:
         at = match.end()
         if match["skip"] is None:
             yield match

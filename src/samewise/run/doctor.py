@@ -8,6 +8,7 @@ import zoneinfo
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Protocol
 
 from samewise.core.errors import SamewiseError
 from samewise.core.windows import instant_text
@@ -37,6 +38,19 @@ class Check:
     """What mends it; None where nothing is wrong."""
 
 
+class Server(Protocol):
+    """What a database says about itself."""
+
+    @property
+    def version(self) -> str: ...
+    @property
+    def place(self) -> str: ...
+    @property
+    def read_only(self) -> str | None:
+        """Why nothing can be written there; None where it can."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Patient:
     """A project, as far as the doctor needs to know it. A callable raises the SamewiseError that is wrong."""
@@ -51,6 +65,8 @@ class Patient:
     """The time zone of each pipeline."""
     target_properties: Mapping[str, Callable[[], Mapping[str, str]]] = field(default_factory=dict)
     """For each target table, how to read its properties; an empty answer for one that is not there yet."""
+    connections: Mapping[str, tuple[Callable[[], Server], bool]] = field(default_factory=dict)
+    """How to ask each server what it is, and whether a pipeline writes there."""
 
 
 def checks(patient: Patient | None, *, now: datetime, environ: Mapping[str, str] | None = None) -> list[Check]:
@@ -69,6 +85,7 @@ def checks(patient: Patient | None, *, now: datetime, environ: Mapping[str, str]
     state, store_now = check_state_store(patient.ask_state_store)
     found += [state, check_clock(now, store_now), check_warehouse(patient.warehouse, patient.check_warehouse)]
     found += check_zones(patient.zones)
+    found += [check_connection(name, *way) for name, way in patient.connections.items()]
     found += check_commit_exclusion(patient.warehouse, patient.spark)
     found += [check_token_memory(table, read) for table, read in patient.target_properties.items()]
     return found
@@ -168,6 +185,19 @@ def check_zones(zones: Mapping[str, str]) -> list[Check]:
         else:
             found.append(Check("time zone", True, f"{zone} ({users})"))
     return found
+
+
+def check_connection(name: str, ask: Callable[[], Server], is_written: bool) -> Check:
+    """Whether a database can be reached, and written where a pipeline wants to write."""
+    try:
+        server = ask()
+    except SamewiseError as error:
+        return _failed(f"connection {name}", error)
+    detail = f"{server.place}, PostgreSQL {server.version}"
+    if server.read_only is None or not is_written:
+        return Check(f"connection {name}", True, detail)
+    fix = "let the connection name the primary server, or a role that may write"
+    return Check(f"connection {name}", False, f"{detail}: {server.read_only}, and a pipeline writes there", fix)
 
 
 def check_commit_exclusion(warehouse: str, spark: SparkSettings) -> list[Check]:

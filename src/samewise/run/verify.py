@@ -240,7 +240,7 @@ def _check_count(rules: Rules, rows: int) -> None:
         raise Refused(
             f"expected {bound} rows, {rows} were staged",
             code="expectation",
-            next_step="check the source for missing or repeated files, then run the same command again",
+            next_step="check the source for missing or repeated rows, then run the same command again",
         )
 
 

@@ -94,6 +94,8 @@ class DeltaTarget(TableRef):
 
     type: Literal["delta"]
     partition_by: ColumnNames = ()
+    deletion_vectors: bool = True
+    """Whether a table that is made for writing by key may mark rows as deleted, which very old readers do not know."""
 
 
 class PostgresTarget(PostgresRef):
@@ -351,7 +353,9 @@ class PipelineSpec(Model):
         for key in ("readers", "partition_by", "fingerprint"):
             # And these how, or whether.
             body["source"].pop(key, None)
-        body["write"].pop("refresh", None)  # How the rows get there, not which.
+        # How the rows get there, not which.
+        body["write"].pop("refresh", None)
+        body["target"].pop("deletion_vectors", None)
         body["params"] = {name: _tagged(value) for name, value in self.params.items()}
         body["timezone"] = str(self.zone)
         body["every"] = self.schedule.every if self.schedule and task.has_windows else None

@@ -174,6 +174,32 @@ def _message(error: Exception) -> str | None:
     return f"{primary} ({detail})" if detail else str(primary)
 
 
+@dataclass(frozen=True, slots=True)
+class Server:
+    """What a server says about itself."""
+
+    place: str
+    version: str
+    read_only: str | None
+    """Why nothing can be written there; None where it can."""
+
+
+_ASK = "SELECT current_setting('server_version'), pg_is_in_recovery(), current_setting('transaction_read_only')"
+
+
+def ask_server(place: PostgresConnection) -> Server:
+    """Open the connection and look. Raises as `connect` does."""
+    with connect(place, purpose="doctor") as session, explained(f"connection {place.name}"):
+        asked = (
+            "SELECT current_setting('server_version'), pg_is_in_recovery(), current_setting('transaction_read_only')"
+        )
+        row = session.execute(asked.encode()).fetchone()
+    assert row is not None
+    version, standby, read_only = row
+    why = "it is a standby" if standby else "its sessions are read-only" if read_only == "on" else None
+    return Server(place.place, str(version), why)
+
+
 # The catalog
 
 

@@ -41,6 +41,8 @@ _APP_ID = "spark.databricks.delta.write.txnAppId"
 _APP_VERSION = "spark.databricks.delta.write.txnVersion"
 _METADATA = "spark.databricks.delta.commitInfo.userMetadata"
 _COPY_OF_SOURCE = "spark.databricks.delta.merge.materializeSource"
+_SORT_FIRST = "spark.sql.join.preferSortMergeJoin"
+_DELETION_VECTORS = "delta.enableDeletionVectors"
 _LOG_SECONDS = 1.0
 """How old a reading of the log may be where it only saves work; a commit's answer is always read anew."""
 
@@ -48,12 +50,15 @@ _LOG_SECONDS = 1.0
 class DeltaTarget:
     """A table at `location`, or, where `table` is given, a table of Spark's catalog."""
 
-    def __init__(self, location: str | None, table: Sequence[str] | None, spark: Spark) -> None:
+    def __init__(
+        self, location: str | None, table: Sequence[str] | None, spark: Spark, *, deletion_vectors: bool = True
+    ) -> None:
         if (location is None) == (table is None):
             raise ValueError("a Delta target is a location or a catalog table, not both")
         self._location = location
         self._table = table
         self._spark = spark
+        self._deletion_vectors = deletion_vectors
         self._log: Log | None = None
         self._log_read_at = float("-inf")
 
@@ -289,6 +294,8 @@ class DeltaTarget:
         properties = _properties(owner)
         if keyed:
             properties += f", {literal(_ISOLATION)} = {literal(_SERIALIZABLE)}"
+            # A MERGE then notes which rows of a file are gone, instead of writing all others once more.
+            properties += f", {literal(_DELETION_VECTORS)} = '{str(self._deletion_vectors).lower()}'"
         statement = (
             f"CREATE TABLE IF NOT EXISTS {self.reference} ({columns}) USING DELTA{clause} TBLPROPERTIES ({properties})"
         )
@@ -337,7 +344,7 @@ class DeltaTarget:
         try:
             statement = merge_statement(self.reference, f"global_temp.{quote(view)}", schema_of(rows), keyed, batch)
             # Delta would copy the rows first, in case that a second look shows others: these lie in files of
-            # this attempt, which nobody changes.
+            # this attempt, which nobody changes. And Spark would sort the whole table to join it with them.
             self._execute(
                 statement,
                 {
@@ -345,6 +352,7 @@ class DeltaTarget:
                     _APP_VERSION: str(stamp.generation),
                     _METADATA: stamp.text,
                     _COPY_OF_SOURCE: "none",
+                    _SORT_FIRST: "false",
                 },
             )
         finally:

@@ -101,7 +101,7 @@ def _target(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark
         schema, table = task.target.names(connection.schema)
         return PostgresTarget(connection, schema, table, spark, swap=task.write.refresh == "swap")
     location = loaded.location(task.target, pipeline)
-    return DeltaTarget(location.path, location.table, spark)
+    return DeltaTarget(location.path, location.table, spark, deletion_vectors=task.target.deletion_vectors)
 
 
 def _transform(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec) -> Transform:
