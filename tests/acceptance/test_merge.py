@@ -258,10 +258,10 @@ def test_taking_delete_when_away_brings_nothing_back(shop: Shop, spark: SparkSes
 
 
 @pytest.mark.parametrize("wanted", [True, False], ids=["marked", "copied"])
-def test_an_update_marks_the_old_row_instead_of_copying_its_neighbours_unless_old_readers_are_to_be_served(
+def test_an_update_copies_the_neighbours_of_the_old_row_unless_it_may_be_marked_as_deleted(
     shop: Shop, spark: SparkSession, wanted: bool
 ) -> None:
-    batches = Batches(shop, spark, {**MERGE, **({} if wanted else {"target.deletion_vectors": False})})
+    batches = Batches(shop, spark, {**MERGE, **({"target.deletion_vectors": True} if wanted else {})})
     batches.day(DAY, [(i, "1.00", "new", 1) for i in range(200)])
     batches.load(DAY)
     batches.day(NEXT_DAY, [(7, "2.00", "paid", 2)])

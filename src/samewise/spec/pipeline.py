@@ -94,8 +94,8 @@ class DeltaTarget(TableRef):
 
     type: Literal["delta"]
     partition_by: ColumnNames = ()
-    deletion_vectors: bool = True
-    """Whether a table that is made for writing by key may mark rows as deleted, which very old readers do not know."""
+    deletion_vectors: bool = False
+    """Whether a table that is made for writing by key may mark rows as deleted, which not every reader knows."""
 
 
 class PostgresTarget(PostgresRef):

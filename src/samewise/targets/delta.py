@@ -50,7 +50,7 @@ class DeltaTarget:
     """A table at `location`, or, where `table` is given, a table of Spark's catalog."""
 
     def __init__(
-        self, location: str | None, table: Sequence[str] | None, spark: Spark, *, deletion_vectors: bool = True
+        self, location: str | None, table: Sequence[str] | None, spark: Spark, *, deletion_vectors: bool = False
     ) -> None:
         if (location is None) == (table is None):
             raise ValueError("a Delta target is a location or a catalog table, not both")
@@ -300,8 +300,9 @@ class DeltaTarget:
         properties = owner_properties(owner)
         if keyed:
             properties += f", {literal(_ISOLATION)} = {literal(_SERIALIZABLE)}"
+        if keyed and self._deletion_vectors:
             # A MERGE then notes which rows of a file are gone, instead of writing all others once more.
-            properties += f", {literal(_DELETION_VECTORS)} = '{str(self._deletion_vectors).lower()}'"
+            properties += f", {literal(_DELETION_VECTORS)} = 'true'"
         statement = (
             f"CREATE TABLE IF NOT EXISTS {self.reference} ({columns}) USING DELTA{clause} TBLPROPERTIES ({properties})"
         )
