@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 import samewise
 from samewise.core.errors import Refused, TransformFailed, UsageError
 from samewise.core.failpoints import Failpoint
+from samewise.prove.clean import Clean
+from samewise.prove.compare import measure
+from samewise.prove.judge import Trial
+from samewise.prove.laboratory import Fork, Table
 from samewise.prove.verdict import Outcome, Proof, Verdict
 from tests.support.project import DAY, NEXT_DAY, Shop
 
@@ -274,33 +278,33 @@ def test_a_kill_after_which_something_is_written_was_none(
     assert "still written after the kill" in proof.verdicts[0].message
 
 
-def test_a_rerun_that_a_token_skips_is_void(shop: Shop, spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    from samewise.core.records import Answer, Landed, Point
-    from samewise.targets.delta import DeltaTarget
+class Skipped:
+    """A fork that holds the right rows, and on which no commit landed."""
 
-    # A target that says of every commit that was begun: it is there.
-    real = DeltaTarget.landed
+    def __init__(self, table: Table) -> None:
+        self._table = table
 
-    def landed(self: DeltaTarget, run: Any) -> Landed:
-        found = real(self, run)
-        begun = run.point is Point.COMMITTING and found.answer is Answer.ABSENT
-        return Landed(Answer.MINE) if begun else found
+    def tables(self) -> list[Table]:
+        return [self._table]
 
-    shop.orders()
-    assert shop.run().code == 0
-    with samewise.open_project(shop.root, spark=spark) as project:
-        project.run("orders", window=DAY, force=True)
-        # Forked as it is now: the window's rows are there before any run, so that only the token tells.
-        monkeypatch.setattr("samewise.state.fork.landed_at", lambda *_: None)
-        from samewise.prove import killed as experiment
+    def total(self) -> int:
+        return 2
 
-        wanted = [Failpoint.COMMITTING]
-        monkeypatch.setattr("samewise.wiring.laboratory.points_of", lambda job: wanted)
-        monkeypatch.setattr(experiment, "_LANDED", ())
-        monkeypatch.setattr(DeltaTarget, "landed", landed)
-        proof = project.prove("orders", only=["killed"])
-    assert [one.outcome for one in proof.verdicts] == [Outcome.VOID], told(proof)
-    assert "nothing was written by load: a token skipped it" in proof.verdicts[0].message
+    def identity(self, task: str) -> None:
+        return None
+
+    def wrote(self) -> dict[str, bool]:
+        return {"load": False}
+
+
+def test_a_rerun_whose_write_was_skipped_is_void_even_if_the_rows_are_right(spark: SparkSession) -> None:
+    table = Table("load", "orders", spark.range(2), (), "replace_window")
+    clean = Clean([table], {"load": measure(table.rows)}, {"load": True}, total=2, seconds=1.0)
+    fork = cast(Fork, Skipped(table))
+    void = Trial(clean, "killed", "at committing").judged(fork)
+    assert (void.outcome, void.message) == (Outcome.VOID, "nothing was written by load: a token skipped it")
+    # By key, what is there already needs no commit: whoever asks says so.
+    assert Trial(clean, "twice", "").judged(fork, must_write=()).outcome is Outcome.SAME
 
 
 # Real processes

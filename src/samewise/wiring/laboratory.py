@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import cast
@@ -95,28 +95,31 @@ class Lab:
         self._kept[start] = self._copy(cast(ForkedPipeline, fork))
         return self._kept[start]
 
-    def prepare(self, store: Store | None) -> None:
-        """Make the first fork: the only thing here that looks at the real target, and at `store`, the real state."""
+    def prepare(self, real_store: Callable[[], AbstractContextManager[Store | None]]) -> None:
+        """Make the first fork: the only thing here that looks at the real target and at the real state."""
         fork = self._new()
-        with fork.open_store() as scratch:
+        pairs = list(zip(self.real.jobs, fork.graph().jobs, strict=True))
+        tables = {job.task: None if (head := job.target.head()) is None else head.table_id for job in self.real.jobs}
+        before: dict[str, int | None] = {}
+        with fork.open_store() as scratch, real_store() as store:
             store_id = scratch.store_id
             if store is not None:
-                keys = {job.target.key: mine.target.key for job, mine in self._pairs(fork)}
+                keys = {job.target.key: mine.target.key for job, mine in pairs}
                 proved = [window.key for window in self.windows]
                 state_fork.copy_knowledge(store, scratch, self.spec.name, keys, proved)
-        for job, mine in self._pairs(fork):
+                before = {job.task: self._landed_at(job, store, tables[job.task]) for job in self.real.jobs}
+        for job, mine in pairs:
             owner = Owner(store_id, self.spec.name, job.task, PLACE)
-            self.targets.clone(job, mine, owner, before=self._landed_at(job, store))
+            self.targets.clone(job, mine, owner, before=before.get(job.task))
         self._kept[Start.BASE] = fork
 
-    def _landed_at(self, job: Job, store: Store | None) -> int | None:
+    def _landed_at(self, job: Job, store: Store, table_id: str | None) -> int | None:
         """The version at which the windows landed in the real target; None where it is to be forked as it is."""
-        head = job.target.head()
-        if store is None or head is None or job.incremental is not None:
+        if table_id is None or job.incremental is not None:
             # An incremental run goes on from the watermark, so from what is there now.
             return None
         keys = [window.key for window in ([FULL] if job.grid is None else self.windows)]
-        return state_fork.landed_at(store, self.spec.name, job.target.key, head.table_id, keys)
+        return state_fork.landed_at(store, self.spec.name, job.target.key, table_id, keys)
 
     def _copy(self, old: ForkedPipeline) -> ForkedPipeline:
         new = self._new(copy_of=old)
@@ -143,9 +146,6 @@ class Lab:
         loaded = forked(self.loaded, folder, data, moved)
         parts = (self.spec, self.windows, self.spark, self._tell, self.runs_in, self.process, self._counts)
         return ForkedPipeline(folder, loaded, *parts)
-
-    def _pairs(self, fork: ForkedPipeline) -> list[tuple[Job, Job]]:
-        return list(zip(self.real.jobs, fork.graph().jobs, strict=True))
 
     def _tell(self, event: Event) -> None:
         # Of the dozens of runs here only what one is doing now is told: each experiment's end has its own line.

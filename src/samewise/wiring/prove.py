@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -58,24 +58,20 @@ def prove_pipeline(project: Project, pipeline: str, asked: Asked) -> Proof:
     sessions = _Sessions(project, str(spec.zone))
     real = build_graph(project.loaded, spec, sessions("main"), "", "")
     root = project.loaded.root / ".samewise" / "prove"
-    with ExitStack() as opened:
-        # Open no longer than it takes to make the first fork.
-        store = _real_store(project)
-        if store is not None:
-            opened.enter_context(store)
-        windows = choose_windows(project, spec, real, asked, store)
-        sweep(root)
-        sweep_targets(real.jobs)
-        scratch = make_scratch(root, _data_root(project, sessions("main")))
-        targets = TargetForks(scratch.folder.name, sessions("main"))
-        lab = Lab(project.loaded, spec, real, windows, scratch, sessions, project.tell, targets)
-        with _removed(project, scratch, targets, keep=asked.keep):
-            lab.prepare(store)
-            opened.close()
-            if asked.sigkill:
-                lab.process = ForkProcess(project.env)
-            target = ", ".join(job.target.key for job in real.jobs)
-            return proof.prove(lab, pipeline, target, asked.only, project.tell)
+    with _real_store(project) as store:
+        now = datetime.now(UTC) if store is None else store.now()
+    windows = choose_windows(project, spec, real, asked, now=now)
+    sweep(root)
+    sweep_targets(real.jobs)
+    scratch = make_scratch(root, _data_root(project, sessions("main")))
+    targets = TargetForks(scratch.folder.name, sessions("main"))
+    lab = Lab(project.loaded, spec, real, windows, scratch, sessions, project.tell, targets)
+    if asked.sigkill:
+        lab.process = ForkProcess(project.env)
+    with _removed(project, scratch, targets, keep=asked.keep):
+        lab.prepare(lambda: _real_store(project))
+        target = ", ".join(job.target.key for job in real.jobs)
+        return proof.prove(lab, pipeline, target, asked.only, project.tell)
 
 
 @contextmanager
@@ -98,23 +94,27 @@ def _data_root(project: Project, spark: Spark) -> str | None:
     return join(project.loaded.staging.rpartition("/")[0], "prove")
 
 
-def _real_store(project: Project) -> Store | None:
-    """The state store of its own connection, to be closed soon; None where there is none. Changes nothing."""
+@contextmanager
+def _real_store(project: Project) -> Iterator[Store | None]:
+    """The state store, for a moment: whoever is killed while it is open leaves SQLite's side files behind.
+
+    None where there is none. Changes nothing.
+    """
     url = project.loaded.state_url
     if not Store.exists(url):
-        return None
+        yield None
+        return
     if not state_fork.is_current(url):
         raise ConfigError(
             "the state store was made by an older version, and prove must not change it",
             kept="nothing was run",
             next_step="`samewise status` brings it up to date, then prove again",
         )
-    return Store.open(url, create=False)
+    with Store.open(url, create=False) as store:
+        yield store
 
 
-def choose_windows(
-    project: Project, spec: PipelineSpec, graph: Graph, asked: Asked, store: Store | None
-) -> list[Window]:
+def choose_windows(project: Project, spec: PipelineSpec, graph: Graph, asked: Asked, *, now: datetime) -> list[Window]:
     """What is proved: the windows that are named, or the newest ones that are over and have data."""
     if asked.window is not None and asked.last is not None:
         raise UsageError("--window and --last exclude each other", next_step="use one of them")
@@ -128,7 +128,6 @@ def choose_windows(
         return [FULL]
     keyed = any(job.keyed is not None for job in windowed)
     wanted = asked.last or (KEYED_WINDOWS if keyed else 1)
-    now = datetime.now(UTC) if store is None else store.now()
     grid = windowed[0].grid
     assert grid is not None
     found: list[Window] = []
