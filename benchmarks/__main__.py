@@ -19,6 +19,7 @@ from benchmarks.backfill import BackfillBench
 from benchmarks.cases import Bench
 from benchmarks.commands import time_commands
 from benchmarks.merge import MergeBench
+from benchmarks.prove import ProveBench
 from benchmarks.report import write_report
 
 ROOT = Path(__file__).parent.parent
@@ -46,6 +47,7 @@ def main() -> int:
         figures["backfill"] = days.measure(3)
         year = BackfillBench(Path(folder) / "year", bench.spark, windows=365, rows=2_000)
         figures["backfill"]["growth"] = year.grow([10, 40, 100, 365])
+        figures["prove"] = ProveBench(Path(folder) / "prove", bench.spark).measure(3)
         figures["commands"] = time_commands(Path(folder) / "commands")
         figures["audit"] = time_audit(Path(folder) / "audit")
     figures["postgres_read"] = reading
@@ -58,6 +60,7 @@ def main() -> int:
     wanted = [*figures["wanted"], *figures["merge"][0]["wanted"], *reading["wanted"], *writing["wanted"]]
     wanted.append(figures["audit"])
     wanted += figures["backfill"]["wanted"]
+    wanted += figures["prove"]["wanted"]
     return 0 if all(row["met"] for row in wanted) else 1
 
 

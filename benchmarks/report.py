@@ -11,6 +11,7 @@ from typing import Any
 
 from benchmarks.audit import audit_lines
 from benchmarks.merge import CASES
+from benchmarks.prove import prove_lines
 
 LETTERS = {
     "append": "a",
@@ -50,6 +51,7 @@ def write_report(page: Path, figures: dict[str, Any]) -> None:
         lines.append(f"| {row['name']} | {row['most']:.2f} | {row['ratio']:.2f} | {verdict} |")
     lines += _merge_lines(figures["merge"])
     lines += _backfill_lines(figures["backfill"])
+    lines += prove_lines(figures["prove"])
     lines += _read_lines(figures["postgres_read"])
     lines += _write_lines(figures["postgres_write"])
     lines += ["", "| command (a process of its own, no Spark) | seconds |", "|---|---|"]

@@ -63,7 +63,10 @@ class Session:
         if re.match(r"[A-Z_]+=", words[0]):
             printed = _killed(words[0], words[2:])
         elif words[0] == "samewise":
-            result = CliRunner().invoke(app, words[1:])
+            # A reader's virtual environment is active: `python` is the one that has Samewise.
+            path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+            with mock.patch.dict(os.environ, {"PATH": path}):
+                result = CliRunner().invoke(app, words[1:])
             printed = result.output
             failed = any(line.startswith("!!") for line in shown.splitlines())
             assert (result.exit_code != 0) == failed, f"{block}: {command}: {result.exit_code}\n{printed}"

@@ -31,7 +31,14 @@ ADRS = sorted((ROOT / "docs/adr").glob("[0-9]*.md"))
 COMMANDS: dict[str, Any] = dict(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
 # --help explains itself; of --example there is one value so far, the default.
 OPTIONS = sorted(
-    {o for command in COMMANDS.values() for p in command.params for o in p.opts if o.startswith("--")}
+    {
+        option
+        for command in COMMANDS.values()
+        for parameter in command.params
+        for option in parameter.opts
+        # A hidden one is for our own processes.
+        if option.startswith("--") and not getattr(parameter, "hidden", False)
+    }
     - {"--help", "--example"}
 )
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")

@@ -3,9 +3,11 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import threading
 
 import pytest
 
+from samewise.core import failpoints
 from samewise.core.errors import UsageError
 from samewise.core.failpoints import VARIABLE, Failpoint, armed, reach
 from tests.support.state import start_python
@@ -58,3 +60,34 @@ def test_an_action_that_does_not_exist_is_an_error(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv(VARIABLE, "committed:pause")
     with pytest.raises(UsageError, match="pause"):
         armed()
+
+
+def test_an_order_kills_this_thread_once_and_no_other() -> None:
+    order = failpoints.Kill(Failpoint.STAGED)
+    others: list[str] = []
+
+    def elsewhere() -> None:
+        failpoints.reach(Failpoint.STAGED)
+        others.append("alive")
+
+    with failpoints.killing(order):
+        failpoints.reach(Failpoint.CHECKED)
+        thread = threading.Thread(target=elsewhere)
+        thread.start()
+        thread.join()
+        with pytest.raises(failpoints.Killed, match="killed at staged"):
+            failpoints.reach(Failpoint.STAGED)
+        failpoints.reach(Failpoint.STAGED)
+    assert (order.fired, others) == (True, ["alive"])
+    failpoints.reach(Failpoint.STAGED)
+
+
+def test_an_order_that_is_not_armed_lets_the_point_pass() -> None:
+    order = failpoints.Kill(Failpoint.STAGED, armed=False)
+    with failpoints.killing(order):
+        failpoints.reach(Failpoint.STAGED)
+    assert not order.fired
+
+
+def test_no_handler_of_errors_catches_a_kill() -> None:
+    assert not issubclass(failpoints.Killed, Exception)

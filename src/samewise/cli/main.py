@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperCommand
 
 from samewise.cli import guard
+from samewise.cli import prove_command as foreign
 
 app = typer.Typer(
     name="samewise",
@@ -81,6 +82,7 @@ def run(
             help="Load again what differs from its receipt: in any way, or by source, definition, contract or target.",
         ),
     ] = None,
+    fork: Annotated[Path | None, typer.Option(hidden=True)] = None,
     project: Folder = HERE,
     env: Env = None,
     json: Json = False,
@@ -88,7 +90,7 @@ def run(
     """Load every due window, or those that are asked for."""
     from samewise.cli.run import Request, plan_pipeline, run_pipeline
 
-    request = Request(project, env, pipeline, window, start, end, force, wait, accept_change, stale)
+    request = Request(project, env, pipeline, window, start, end, force, wait, accept_change, stale, fork)
     act = plan_pipeline if dry_run else run_pipeline
     guard.answer(lambda: act(request, as_json=json), as_json=json, pipeline=pipeline)
 
@@ -109,6 +111,55 @@ def diff(
     guard.answer(
         lambda: show_diff(project, env, pipeline, window, start, end, as_json=json), as_json=json, pipeline=pipeline
     )
+
+
+@app.command()
+def prove(
+    pipeline: MaybePipeline = None,
+    window: Annotated[str | None, typer.Option(help="2026-04-25, 2026-04-25T13, or START/END in ISO 8601.")] = None,
+    last: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="The newest N windows that have data; 3 by key, else 1.")
+    ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help="Some of twice,killed,shuffled,order,empty,concurrent."),
+    ] = None,
+    sigkill: Annotated[bool, typer.Option("--sigkill", help="Kill real processes, not runs in this one.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Leave the forks until the next prove.")] = False,
+    junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the verdicts for a test runner.")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write them as one page.")] = None,
+    command: foreign.Command = None,
+    target: foreign.Target = None,
+    date: foreign.Date = None,
+    key: foreign.Key = None,
+    input: foreign.InputPath = None,
+    log: foreign.Log = None,
+    state: foreign.State = None,
+    url: foreign.Url = None,
+    in_place: foreign.InPlace = False,
+    unqualified: foreign.Unqualified = False,
+    scratch: foreign.Scratch = None,
+    timeout: foreign.Timeout = None,
+    project: Folder = HERE,
+    env: Env = None,
+    json: Json = False,
+) -> None:
+    """Run a pipeline again in every way that production will, on forks, and compare; the target is only read.
+
+    With --command, any job that can be told where to write: it runs on copies of its --target.
+    """
+    from samewise.cli.prove import Output, Request, prove_pipeline
+
+    output = Output(json, junit, html)
+    if pipeline is None or command is not None:
+        asked = foreign.Asked(
+            command, target, date, key, input, log, state, url, in_place, unqualified, scratch, timeout, only,
+            clashing=[name for name, one in (("PIPELINE", pipeline), ("--window", window), ("--last", last)) if one],
+        )  # fmt: skip
+        guard.answer(lambda: foreign.prove_foreign(asked, output), as_json=json)
+    else:
+        request = Request(project, env, pipeline, window, last, only, sigkill, keep)
+        guard.answer(lambda: prove_pipeline(request, output), as_json=json, pipeline=pipeline)
 
 
 @app.command()

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 
 from samewise.cli.output import number, styled, tell
 from samewise.core.windows import Window
-from samewise.run.events import Event, Note, StepBegan, WillRetry, WindowBegan, WindowEnded
+from samewise.run.events import (
+    Event,
+    ExperimentBegan,
+    ExperimentEnded,
+    Note,
+    StepBegan,
+    WillRetry,
+    WindowBegan,
+    WindowEnded,
+)
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -18,6 +27,7 @@ if TYPE_CHECKING:
     from samewise.run.job import Job
 
 _MARKS = {"succeeded": ("ok", "good"), "unchanged": ("=", "dim"), "superseded": ("~", "warn")}
+_VERDICTS = {"done": ("ok", "good"), "same": ("ok", "good"), "skipped": ("=", "dim"), "void": ("?", "warn")}
 
 
 class Progress:
@@ -63,6 +73,12 @@ class Progress:
             case WillRetry(task, window, cause, attempt, in_seconds):
                 tell(f"{self._name(task, window)}: attempt {attempt} failed: {cause}")
                 tell(f"  next: attempt {attempt + 1} in {in_seconds:.0f} s")
+            case ExperimentBegan(name, at, of):
+                self._place = f"{at}/{of} {name}"
+                self._show(self._place)
+            case ExperimentEnded(name, outcome, seconds):
+                mark, style = _VERDICTS.get(outcome, ("!!", "bad"))
+                tell(styled(f"{mark:>2} {name}  {outcome}  {seconds:.1f} s", style, stream=sys.stderr))
             case WindowEnded(task, window, status, rows, seconds):
                 mark, style = _MARKS.get(status, ("!!", "bad"))
                 counted = "" if rows is None else f"  {number(rows)} rows"

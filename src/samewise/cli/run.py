@@ -34,15 +34,17 @@ class Request:
     wait: bool
     accept_change: bool
     stale: str | None = None
+    fork: Path | None = None
 
 
 def run_pipeline(request: Request, *, as_json: bool) -> int:
     """Run, with progress on stderr and the result on stdout."""
     gc.enable()
-    with open_project(request.project, env=request.env) as project:
+    with open_project(request.project, env=request.env, fork=request.fork) as project:
         keep_log(project.loaded.root / ".samewise" / "logs", project.loaded.secrets.redact)
         with Progress(project.graph(request.pipeline).jobs, quiet=as_json) as progress:
-            project.listen(progress)
+            if request.fork is None:
+                project.listen(progress)
             result = project.run(
                 request.pipeline,
                 window=request.window,

@@ -20,7 +20,7 @@ class Outcome(StrEnum):
 
 
 class Cause(StrEnum):
-    """What most likely made the difference. `CAUSES` has each one's sentence."""
+    """What most likely made the difference. `causes.sentence` says it in words."""
 
     APPEND = "append"
     CLOCK = "clock"
@@ -64,6 +64,10 @@ class Figures:
     @property
     def schema(self) -> tuple[tuple[str, str], ...]:
         return tuple((column.name, column.type) for column in self.columns)
+
+    @property
+    def schema_names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
 
 
 class RowKind(StrEnum):

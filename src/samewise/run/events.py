@@ -70,7 +70,33 @@ class WindowEnded:
     seconds: float
 
 
-Event: TypeAlias = Note | WindowBegan | BackfillPlanned | GroupBegan | StepBegan | WillRetry | WindowEnded
+@dataclass(frozen=True, slots=True)
+class ExperimentBegan:
+    """`prove` tries something."""
+
+    name: str
+    number: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentEnded:
+    name: str
+    outcome: str
+    seconds: float
+
+
+Event: TypeAlias = (
+    Note
+    | WindowBegan
+    | BackfillPlanned
+    | GroupBegan
+    | StepBegan
+    | WillRetry
+    | WindowEnded
+    | ExperimentBegan
+    | ExperimentEnded
+)
 Listener: TypeAlias = Callable[[Event], None]
 
 

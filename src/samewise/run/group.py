@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from samewise.core import failpoints
 from samewise.core.errors import Busy, Conflict, LeaseLost, MayHaveLanded, Refused, SamewiseError
-from samewise.core.failpoints import Failpoint
+from samewise.core.failpoints import Failpoint, Killed
 from samewise.core.groups import Group, span_of
 from samewise.core.ids import group_app_id, new_attempt_id, new_run_id
 from samewise.core.measures import Measures
@@ -104,8 +104,12 @@ def _holding(
     try:
         with Heartbeat(store, *held) as heartbeat:
             yield held, heartbeat
-    finally:
+    except Killed:
+        raise  # The dead release nothing.
+    except BaseException:
         leases.release_all(store, held)
+        raise
+    leases.release_all(store, held)
 
 
 def _check_still_planned(job: Job, plans: Sequence[Plan], store: Store, held: Sequence[Lease]) -> None:

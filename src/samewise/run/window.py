@@ -22,7 +22,7 @@ from samewise.core.errors import (
     Superseded,
     Transient,
 )
-from samewise.core.failpoints import Failpoint
+from samewise.core.failpoints import Failpoint, Killed
 from samewise.core.ids import new_attempt_id
 from samewise.core.records import Answer, Landed, Point, Receipt, RunRecord, RunStatus, Stamp
 from samewise.core.windows import Window, instant_text
@@ -102,8 +102,12 @@ def holding(job: Job, window: Window, store: Store, *, wait: bool) -> Iterator[t
     try:
         with Heartbeat(store, lease) as heartbeat:
             yield lease, heartbeat
-    finally:
+    except Killed:
+        raise  # The dead release nothing: whoever comes next must find the lease as a kill leaves it.
+    except BaseException:
         leases.release(store, lease)
+        raise
+    leases.release(store, lease)
 
 
 @dataclass(frozen=True, slots=True)

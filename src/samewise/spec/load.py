@@ -44,6 +44,8 @@ class Loaded:
     """Each pipeline's own file."""
     secrets: Secrets
     environ: Mapping[str, str] = field(repr=False)
+    moved: Mapping[str, Location] = field(default_factory=dict)
+    """Tables that are to be looked for elsewhere, by the key of where they really are: `prove` works on forks."""
 
     @property
     def warehouse(self) -> str:
@@ -94,7 +96,8 @@ class Loaded:
 
     def location(self, ref: TableRef | PostgresRef, pipeline: PipelineSpec) -> Location:
         """Where a source, an input or a target is."""
-        return locate(ref, self.project, pipeline, root=self.root, environ=self.environ, secrets=self.secrets)
+        real = locate(ref, self.project, pipeline, root=self.root, environ=self.environ, secrets=self.secrets)
+        return self.moved.get(real.key, real)
 
     def connection(self, name: str | None) -> PostgresConnection:
         """The connection called `name`, or the project's only one. Raises ConfigError where there is none."""

@@ -144,6 +144,17 @@ class DeltaLog:
             if bounds.may_hold(row)
         )
 
+    def count(self, *, null_in: str | None = None) -> int | None:
+        """How many rows there are, or how many with a NULL in a column; None where the log does not tell."""
+        with _reading(self._location):
+            actions = self._table.get_add_actions(flatten=True)
+            column = "num_records" if null_in is None else f"null_count.{null_in}"
+            known = column in actions.column_names
+            rows = actions.select([column] if known else ["path"]).to_struct_array().to_pylist()
+            if _deletions(self._table) or any(row.get(column) is None for row in rows):
+                return None
+        return sum(int(row[column]) for row in rows)
+
     def schema_at(self, version: int) -> Schema:
         table = self._at(version)
         with _reading(self._location):

@@ -80,6 +80,11 @@ class DeltaTarget:
         assert self._location is not None
         return f"delta.{quote(spark_folder(self._location))}"
 
+    @property
+    def folder(self) -> str | None:
+        """Where the table lies; None where only the catalog knows."""
+        return self._location
+
     def exists(self) -> bool:
         if self._location is not None and is_local(self._location):
             return os.path.isdir(join(local_path(self._location), "_delta_log"))
@@ -99,11 +104,23 @@ class DeltaTarget:
         log = self._read_log()
         if log is None or since > log.version:
             return None
-        return log.commits(since)
+        try:
+            return log.commits(since)
+        except CannotRead:
+            return self._by_spark().commits(since)
 
     def known_commits(self) -> Sequence[TargetCommit]:
         log = self._read_log()
-        return [] if log is None else log.known_commits()
+        try:
+            return [] if log is None else log.known_commits()
+        except CannotRead:
+            return self._by_spark().known_commits()
+
+    def _by_spark(self) -> Log:
+        """The log as Spark reads it: delta-rs stumbles over the first commit of a clone."""
+        self._log = SparkDeltaLog.open(self._spark(), self.reference)
+        assert self._log is not None
+        return self._log
 
     def landed(self, run: RunRecord) -> Landed:
         log = self._read_log(fresh=True)
@@ -111,7 +128,7 @@ class DeltaTarget:
             return Landed(Answer.ABSENT)
         # A table that was dropped and made again starts at zero: then the pinned version says nothing.
         since = run.base_version if run.base_version <= log.version else -1
-        commits = log.commits(since)
+        commits = self.commits(since)
         stamped = [
             c for c in commits or () if c.stamp is not None and c.stamp.app_id == run.app_id and c.stamp.takes_token
         ]
@@ -291,7 +308,7 @@ class DeltaTarget:
         columns = ", ".join(f"{quote(column.name)} {column.type}" for column in schema)
         partitions = ", ".join(quote(name) for name in partition_by)
         clause = f" PARTITIONED BY ({partitions})" if partition_by else ""
-        properties = _properties(owner)
+        properties = owner_properties(owner)
         if keyed:
             properties += f", {literal(_ISOLATION)} = {literal(_SERIALIZABLE)}"
         if keyed and self._deletion_vectors:
@@ -322,7 +339,7 @@ class DeltaTarget:
         # A change of the table's metadata: a commit under way from the former owner conflicts with it,
         # reads the owner again, and is refused.
         with self._committing():
-            pairs = _properties(owner) + (f", {literal(_ADOPTED)} = 'true'" if adopted else "")
+            pairs = owner_properties(owner) + (f", {literal(_ADOPTED)} = 'true'" if adopted else "")
             self._spark().sql(f"ALTER TABLE {self.reference} SET TBLPROPERTIES ({pairs})")
 
     def _prepare_for_keys(self, wanted: Schema, there: Schema) -> None:
@@ -430,7 +447,8 @@ def _owner_in(properties: dict[str, str]) -> Owner | None:
     return Owner(store, pipeline, name, properties.get(_PLACE, ""))
 
 
-def _properties(owner: Owner) -> str:
+def owner_properties(owner: Owner) -> str:
+    """The table properties that name the owner, for a statement."""
     pairs = {_STORE: owner.store_id, _OWNER: f"{owner.pipeline}/{owner.task}", _PLACE: owner.place}
     return ", ".join(f"{literal(key)} = {literal(value)}" for key, value in pairs.items())
 

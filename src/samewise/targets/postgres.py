@@ -17,7 +17,7 @@ from samewise.core.ports import Head, Published, Spark, Write
 from samewise.core.records import Answer, Landed, Owner, RunRecord, Stamp, TargetCommit
 from samewise.core.schema import Schema
 from samewise.core.sql import Span
-from samewise.storage.postgres import Relation, connect, explained, find_relation
+from samewise.storage.postgres import Relation, connect, explained, find_relation, name, text
 from samewise.storage.postgres_idle import IdleSession
 from samewise.targets import postgres_stage as staging
 from samewise.targets.postgres_book import Book, Entry
@@ -46,6 +46,15 @@ class PostgresTarget:
         self._idle = IdleSession(connection)
 
     @property
+    def connection(self) -> PostgresConnection:
+        return self._connection
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Schema and table."""
+        return self._schema, self._table
+
+    @property
     def key(self) -> str:
         return f"postgres:{self._connection.place}/{self._schema}.{self._table}"
 
@@ -60,6 +69,17 @@ class PostgresTarget:
 
     def head(self) -> Head | None:
         return self._read(self._head)
+
+    def count_rows(self) -> int:
+        """How many rows there are now. Deleted keys lie beside the table."""
+
+        def ask(session: Session) -> int:
+            if self._relation(session) is None:
+                return 0
+            found = session.execute(text("SELECT count(*) FROM {}").format(name(*self.place))).fetchone()
+            return 0 if found is None else int(found[0])
+
+        return self._read(ask)
 
     def generation(self, app_id: str) -> int:
         def ask(session: Session) -> int:

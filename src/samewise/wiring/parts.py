@@ -25,7 +25,7 @@ from samewise.spec.pipeline import PipelineSpec, TaskSpec, WriteSpec
 from samewise.spec.pipeline import PostgresTarget as PostgresTargetSpec
 from samewise.spec.transforms import transform_files
 from samewise.targets.delta import DeltaTarget
-from samewise.wiring.sources import build_incremental, build_source, build_table
+from samewise.wiring.sources import build_incremental, build_source, build_table, postgres_place
 
 SEMANTICS = 1
 """Raised when the same definition would give other rows than it gave before: every window is then due again."""
@@ -97,8 +97,7 @@ def _target(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark
     if isinstance(task.target, PostgresTargetSpec):
         from samewise.targets.postgres import PostgresTarget
 
-        connection = loaded.connection(task.target.connection)
-        schema, table = task.target.names(connection.schema)
+        connection, schema, table = postgres_place(loaded, pipeline, task.target)
         return PostgresTarget(connection, schema, table, spark, swap=task.write.refresh == "swap")
     location = loaded.location(task.target, pipeline)
     return DeltaTarget(location.path, location.table, spark, deletion_vectors=task.target.deletion_vectors)

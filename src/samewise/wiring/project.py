@@ -31,6 +31,7 @@ from samewise.wiring.parts import build_graph, build_grid
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from samewise.prove.verdict import Proof
     from samewise.run.diff import Difference
     from samewise.run.recover import Recovered
     from samewise.run.results import RunResult
@@ -46,16 +47,23 @@ def open_project(
     spark: SparkSession | None = None,
     listen: Listener = ignore,
     environ: Mapping[str, str] | None = None,
+    fork: Path | None = None,
 ) -> Project:
     """Open the project in `folder`, or in the nearest folder above it.
 
     `spark` is a session that the caller brings: it is used and never changed. Without it a session
     is started when one is needed, as samewise.yaml says. Raises `SpecError` with every problem of
-    every file.
+    every file. `fork` is a file that `prove` writes for the processes that it kills.
     """
     loaded = load_project(find_project(Path(folder)), env, os.environ if environ is None else environ)
     check_pipelines(loaded)
-    return Project(loaded, spark, listen)
+    if fork is None:
+        return Project(loaded, spark, listen, env=env)
+    from samewise.wiring.fork_place import PLACE
+    from samewise.wiring.fork_process import ForkFile
+
+    told = ForkFile.read(fork)
+    return Project(told.applied(loaded), spark, told.deadly(listen), env=env, place=PLACE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +78,19 @@ class Unplanned:
 class Project(AbstractContextManager["Project"]):
     """An open project. Closing it stops the Spark session that it started, and no other."""
 
-    def __init__(self, loaded: Loaded, spark: SparkSession | None, listen: Listener) -> None:
+    def __init__(
+        self,
+        loaded: Loaded,
+        spark: SparkSession | None,
+        listen: Listener,
+        *,
+        env: str | None = None,
+        place: str | None = None,
+    ) -> None:
         self.loaded = loaded
+        self.env = env
+        """The environment that was laid over the settings."""
+        self._named_place = place
         self._listen = listen
         self._store: Store | None = None
         self._spark = _Sessions(lambda: self.spark_settings, spark, lambda text: self._listen(Note(text)))
@@ -220,9 +239,32 @@ class Project(AbstractContextManager["Project"]):
         spec = self.loaded.pipeline(pipeline)
         store = self.known_store
         store_id = "" if store is None else store.store_id
-        place = "" if store is None else _place(store)
+        place = "" if store is None else self._named_place or _place(store)
         spark = self._spark.in_zone(str(spec.zone), own_session=own_session)
         return build_graph(self.loaded, spec, spark, store_id, place)
+
+    def spark_in(self, zone: str, *, own_session: bool = False) -> Spark:
+        """A Spark session on demand in a zone; `own_session`: one that nobody else uses."""
+        return self._spark.in_zone(zone, own_session=own_session)
+
+    def prove(
+        self,
+        pipeline: str,
+        *,
+        window: str | Window | None = None,
+        last: int | None = None,
+        only: Sequence[str] = (),
+        sigkill: bool = False,
+        keep: bool = False,
+    ) -> Proof:
+        """Run a pipeline again in every way that production will, on forks, and compare with one clean run.
+
+        The real target and the real state are only read. `window` or the `last` N windows; `only` some of the
+        experiments; `sigkill` kills real processes; `keep` leaves the forks. Raises where the clean run fails.
+        """
+        from samewise.wiring.prove import Asked, prove_pipeline
+
+        return prove_pipeline(self, pipeline, Asked(window, last, tuple(only), sigkill, keep))
 
     @property
     def backfills(self) -> Backfills:

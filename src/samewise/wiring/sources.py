@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import cast
 from zoneinfo import ZoneInfo
 
+from samewise.core.connections import PostgresConnection
 from samewise.core.errors import ConfigError
 from samewise.core.ports import SinceSource, Source, Spark
 from samewise.core.schema import Schema
@@ -21,6 +22,7 @@ from samewise.run.spark_conf import local_cores
 from samewise.sources.delta import DeltaSource
 from samewise.sources.files import FilesSource
 from samewise.spec import sources as source_specs
+from samewise.spec.connections import PostgresRef
 from samewise.spec.fields import Scalar
 from samewise.spec.load import Loaded
 from samewise.spec.pipeline import PipelineSpec, TaskSpec
@@ -68,7 +70,7 @@ def _postgres(loaded: Loaded, pipeline: PipelineSpec, spec: PostgresSpec, spark:
 
     connection = loaded.connection(spec.connection)
     ref = spec.ref
-    table = None if ref is None else ref.names(connection.schema)
+    table = None if ref is None else postgres_place(loaded, pipeline, ref)[1:]
     columns = _Columns(pipeline, spec.window_column, spec.drift.rename, spec.incremental)
     ways = Ways(
         span=columns.span,
@@ -79,6 +81,17 @@ def _postgres(loaded: Loaded, pipeline: PipelineSpec, spec: PostgresSpec, spark:
         values=lambda window: _values(pipeline, window),
     )
     return PostgresSource(connection, Asked(connection.schema, table, spec.query), spark, ways)
+
+
+def postgres_place(loaded: Loaded, pipeline: PipelineSpec, ref: PostgresRef) -> tuple[PostgresConnection, str, str]:
+    """The connection, schema and table of a PostgreSQL table. One that was moved brings its own bookkeeping."""
+    connection = loaded.connection(ref.connection)
+    location = loaded.location(ref, pipeline)
+    assert location.database is not None
+    _, schema, table = location.database
+    if (schema, table) != ref.names(connection.schema):
+        connection = replace(connection, bookkeeping=schema)
+    return connection, schema, table
 
 
 def _most_readers(loaded: Loaded) -> int:

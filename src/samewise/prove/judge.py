@@ -1,0 +1,107 @@
+"""What came of an experiment: the fork beside the clean run, table by table."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from samewise.core.errors import SamewiseError
+from samewise.prove import causes
+from samewise.prove.clean import Clean
+from samewise.prove.compare import compare
+from samewise.prove.laboratory import Fork, Ran
+from samewise.prove.verdict import Figures, Outcome, Verdict
+
+
+@dataclass(slots=True)
+class Trial:
+    """One experiment under way; each of its ends gives the verdict."""
+
+    clean: Clean
+    experiment: str
+    detail: str
+    began: float = field(default_factory=time.monotonic)
+    counts: list[int] = field(default_factory=list)
+
+    def count(self, fork: Fork) -> None:
+        """Note how many rows there are after a run."""
+        self.counts.append(fork.total())
+
+    def failed(self, ran: Ran) -> Verdict | None:
+        """The verdict of a run that did not come to its end; None where it did."""
+        if ran.failed is None or ran.failed.error is None:
+            return None
+        return self._verdict(Outcome.FAILED, message=_told(ran.failed.error))
+
+    def void(self, message: str) -> Verdict:
+        """The experiment did not happen."""
+        return self._verdict(Outcome.VOID, message=message)
+
+    def broken(self, message: str) -> Verdict:
+        """A run that came to its end and did not do what it is there for."""
+        return self._verdict(Outcome.FAILED, message=message)
+
+    def skipped(self, message: str) -> Verdict:
+        return self._verdict(Outcome.SKIPPED, message=message)
+
+    def judged(self, fork: Fork, note: str = "", *, must_write: Collection[str] | None = None) -> Verdict:
+        """The verdict of a fork on which everything has run: is it as the clean run left it?
+
+        `must_write`: the tasks that cannot have come there without a commit; those of the clean run unless told.
+        """
+        found = {table.task: table for table in fork.tables()}
+        last: Figures | None = None
+        for table in self.clean.tables:
+            other = found.get(table.task)
+            if other is None:
+                return self._verdict(Outcome.FAILED, message=f"{table.name} is not there any more")
+            identity = fork.identity(table.task)
+            if identity is not None and (table.task, identity) in self.clean.known:
+                last = self.clean.known[table.task, identity]
+                continue
+            last, difference = compare(
+                table.rows, other.rows, key=table.key, clean_figures=self.clean.figures[table.task]
+            )
+            if difference is None and identity is not None:
+                self.clean.known[table.task, identity] = last
+            if difference is not None:
+                cause = causes.likely(difference, experiment=self.experiment, strategy=table.strategy, sql=table.sql)
+                told = causes.sentence(cause, difference)
+                several = f"{table.name}: " if len(self.clean.tables) > 1 else ""
+                return self._verdict(
+                    Outcome.DIFFERENT, last, difference=difference, cause=cause, message=several + told
+                )
+        total = fork.total()
+        if total != self.clean.total:
+            return self._verdict(
+                Outcome.DIFFERENT,
+                last,
+                message=f"rows of other windows changed: {total} in all, {self.clean.total} after one clean run",
+            )
+        unwritten = self._unwritten(fork, must_write)
+        if unwritten:
+            names = ", ".join(unwritten)
+            return self._verdict(Outcome.VOID, last, message=f"nothing was written by {names}: a token skipped it")
+        return self._verdict(Outcome.SAME, last, message=note)
+
+    def _unwritten(self, fork: Fork, must_write: Collection[str] | None) -> Sequence[str]:
+        wrote = fork.wrote()
+        wanted = [task for task, landed in self.clean.wrote.items() if landed] if must_write is None else must_write
+        return [task for task in wanted if not wrote.get(task)]
+
+    def _verdict(self, outcome: Outcome, figures: Figures | None = None, **told: object) -> Verdict:
+        seconds = round(time.monotonic() - self.began, 3)
+        return Verdict(
+            self.experiment,
+            self.detail,
+            outcome,
+            seconds,
+            counts=tuple(self.counts),
+            figures=figures,
+            **told,  # type: ignore[arg-type]
+        )
+
+
+def _told(error: SamewiseError) -> str:
+    return error.message if error.next_step is None else f"{error.message}; next: {error.next_step}"

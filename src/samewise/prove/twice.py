@@ -1,0 +1,24 @@
+"""The same window once more, with --force: the table must stay as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from samewise.prove.clean import Clean
+from samewise.prove.judge import Trial
+from samewise.prove.laboratory import Laboratory, Start
+from samewise.prove.verdict import Verdict
+
+NAME = "twice"
+
+
+def twice(lab: Laboratory, clean: Clean) -> Iterator[Verdict]:
+    """Run the newest window again on top of the clean run."""
+    trial = Trial(clean, NAME, "run again with --force")
+    with lab.fork(Start.AFTER) as fork:
+        trial.counts.append(clean.total)
+        ran = fork.run(lab.windows[-1:], force=True)
+        trial.count(fork)
+        # By key, a row that is there already is no reason to write.
+        replacing = [task for task, kind in lab.on_empty.items() if kind != "by key" and clean.wrote.get(task)]
+        yield trial.failed(ran) or trial.judged(fork, must_write=replacing)

@@ -1,0 +1,121 @@
+"""A Delta table's fork: a shallow clone, which shares the data files and has a log of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+from samewise.core.ids import stable_hash
+from samewise.core.ports import Spark
+from samewise.core.records import Owner
+from samewise.storage.delta_log import CannotRead, DeltaLog
+from samewise.storage.files import is_local, local_path, spark_folder
+from samewise.targets.delta import DeltaTarget, owner_properties
+
+
+def clone(real: DeltaTarget, fork: DeltaTarget, owner: Owner, spark: Spark, *, before: int | None) -> None:
+    """Make `fork` a clone of `real`, owned by `owner`: as it was just before version `before`, else as it is now.
+
+    Where the older version cannot be had any more (its log or its files are gone), the newest is taken.
+    A target that does not exist yet has an empty fork: none.
+    """
+    if not real.exists():
+        return
+    if before is not None and before > 0:
+        try:
+            _clone(real, fork, owner, spark, f" VERSION AS OF {before - 1}")
+            if _is_whole(fork):
+                return
+        except Exception:  # Spark's own, of several kinds: the newest version then says what is wrong, if anything
+            pass
+        _drop(fork)
+    _clone(real, fork, owner, spark, "")
+
+
+def _clone(real: DeltaTarget, fork: DeltaTarget, owner: Owner, spark: Spark, version: str) -> None:
+    spark().sql(
+        f"CREATE TABLE {fork.reference} SHALLOW CLONE {real.reference}{version}"
+        f" TBLPROPERTIES ({owner_properties(owner)})"
+    )
+
+
+def copy(old: str, new: str, spark: Spark) -> None:
+    """The fork at `old` once more at `new`, each from then on its own. Nothing where there is none.
+
+    On this machine files are linked: Delta never changes one that it has written.
+    """
+    if is_local(old):
+        if os.path.isdir(local_path(old)):
+            shutil.copytree(local_path(old), local_path(new), copy_function=_linked)
+        return
+    from samewise.storage.files import list_files
+
+    if list_files(f"{old}/_delta_log/*.json"):
+        spark().sql(f"CREATE TABLE delta.`{spark_folder(new)}` SHALLOW CLONE delta.`{spark_folder(old)}`")
+
+
+def count_rows(fork: DeltaTarget, *, null_in: str | None = None) -> int | None:
+    """How many rows a table holds, or how many with a NULL in a column, as its log says; None where it does not."""
+    log = _log(fork)
+    try:
+        return None if log is None else log.count(null_in=null_in)
+    except CannotRead:
+        return None
+
+
+def identity(fork: DeltaTarget) -> str | None:
+    """The same for two forks that hold the very same files; None where that cannot be known.
+
+    A file's name is random and never used again, so the same files are the same rows.
+    """
+    log = _log(fork)
+    try:
+        if log is None:
+            return None
+        files = [(file.path.rpartition("/")[2], file.mark) for file in log.files(None, log.version)]
+        return stable_hash([sorted(files), log.schema.to_json()])
+    except CannotRead:
+        return None
+
+
+def _log(fork: DeltaTarget) -> DeltaLog | None:
+    try:
+        return None if fork.folder is None else DeltaLog.open(fork.folder)
+    except CannotRead:
+        return None
+
+
+def _linked(source: str, target: str) -> str:
+    if os.sep + "_delta_log" + os.sep in source:
+        return shutil.copy2(source, target)
+    try:
+        os.link(source, target)
+    except OSError:
+        return shutil.copy2(source, target)
+    return target
+
+
+def _is_whole(fork: DeltaTarget) -> bool:
+    """False where a file that the clone names is known to be gone: VACUUM has been there."""
+    folder = fork.folder
+    if folder is None or not is_local(folder):
+        return False
+    for log in (Path(local_path(folder)) / "_delta_log").glob("*.json"):
+        for line in log.read_text(encoding="utf-8").splitlines():
+            path = json.loads(line).get("add", {}).get("path", "")
+            if path.startswith("file:") and not os.path.exists(_plain(path)):
+                return False
+    return True
+
+
+def _plain(path: str) -> str:
+    from urllib.parse import unquote
+
+    return unquote(local_path(path))
+
+
+def _drop(fork: DeltaTarget) -> None:
+    if fork.folder is not None and is_local(fork.folder):
+        shutil.rmtree(local_path(fork.folder), ignore_errors=True)

@@ -1,0 +1,159 @@
+"""The laboratory of a pipeline: the first fork from the real target and state, and every other one from that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import cast
+
+from samewise.core.failpoints import Failpoint
+from samewise.core.ports import Spark
+from samewise.core.records import Owner
+from samewise.core.windows import FULL, Window
+from samewise.plan.protocol import Step, planned_steps
+from samewise.prove.laboratory import Fork, Start, Stop
+from samewise.prove.scratch import Scratch
+from samewise.run.events import Event, Listener, StepBegan
+from samewise.run.job import Job
+from samewise.run.schedule import Graph, in_order
+from samewise.spec.load import Loaded
+from samewise.spec.owners import Location
+from samewise.spec.pipeline import PipelineSpec
+from samewise.state import fork as state_fork
+from samewise.state.store import Store
+from samewise.storage.files import join
+from samewise.wiring.fork_place import PLACE, copy_state, forked
+from samewise.wiring.forks import ForkedPipeline, Process
+from samewise.wiring.target_forks import TargetForks
+
+_POINTS = {
+    Step.CHECK: (Failpoint.CHECKED,),
+    Step.STAGE: (Failpoint.STAGED,),
+    Step.VERIFY: (Failpoint.VERIFIED,),
+    Step.COMMIT: (Failpoint.COMMITTING, Failpoint.COMMITTED),
+    Step.CHECKPOINT: (Failpoint.CHECKPOINTED,),
+    Step.DELIVER: (Failpoint.DELIVERED,),
+}
+"""What the protocol promises to pass. Asked of the protocol and not of a run: a point that got lost must be missed."""
+
+
+@dataclass(slots=True)
+class Lab:
+    """Implements `prove.laboratory.Laboratory`."""
+
+    loaded: Loaded
+    spec: PipelineSpec
+    real: Graph
+    windows: Sequence[Window]
+    scratch: Scratch
+    spark: Callable[[str], Spark]
+    emit: Listener
+    targets: TargetForks
+    process: Process | None = None
+    runs_in: str = "main"
+    _counts: dict[tuple[str, str], int] = field(default_factory=dict)
+    _kept: dict[Start, ForkedPipeline] = field(default_factory=dict)
+    _numbers: Iterator[int] = field(default_factory=lambda: count(1))
+
+    @property
+    def stops(self) -> Sequence[Stop]:
+        wanted = {job.task: [FULL] if job.grid is None else self.windows[-1:] for job in self.real.jobs}
+        return [Stop(job.task, points_of(job)) for job, _ in in_order(self.real, wanted)]
+
+    @property
+    def on_empty(self) -> Mapping[str, str]:
+        return {job.task: "by key" if job.keyed is not None else job.on_empty for job in self.real.jobs}
+
+    @property
+    def is_incremental(self) -> bool:
+        return any(job.incremental is not None for job in self.real.jobs)
+
+    def label(self, window: Window) -> str:
+        return next((job.label(window) for job in self.real.jobs if job.grid is not None), "full")
+
+    def lane(self, name: str) -> Lab:
+        # What was kept and the numbers of the forks are shared: `count` gives each of them once.
+        return replace(self, runs_in=name)
+
+    @contextmanager
+    def fork(self, start: Start) -> Iterator[Fork]:
+        fork = self._copy(self._kept[start])
+        fork.begin()
+        yield fork
+
+    @contextmanager
+    def copy(self, fork: Fork) -> Iterator[Fork]:
+        old = cast(ForkedPipeline, fork)
+        new = self._copy(old)
+        # What landed before the copy was made is the experiment's, too.
+        new.versions.update(old.versions)
+        yield new
+
+    def keep(self, fork: Fork, start: Start) -> Fork:
+        self._kept[start] = self._copy(cast(ForkedPipeline, fork))
+        return self._kept[start]
+
+    def prepare(self, real_store: Callable[[], AbstractContextManager[Store | None]]) -> None:
+        """Make the first fork: the only thing here that looks at the real target and at the real state."""
+        fork = self._new()
+        pairs = list(zip(self.real.jobs, fork.graph().jobs, strict=True))
+        tables = {job.task: None if (head := job.target.head()) is None else head.table_id for job in self.real.jobs}
+        before: dict[str, int | None] = {}
+        with fork.open_store() as scratch, real_store() as store:
+            store_id = scratch.store_id
+            if store is not None:
+                keys = {job.target.key: mine.target.key for job, mine in pairs}
+                proved = [window.key for window in self.windows]
+                state_fork.copy_knowledge(store, scratch, self.spec.name, keys, proved)
+                before = {job.task: self._landed_at(job, store, tables[job.task]) for job in self.real.jobs}
+        for job, mine in pairs:
+            owner = Owner(store_id, self.spec.name, job.task, PLACE)
+            self.targets.clone(job, mine, owner, before=before.get(job.task))
+        self._kept[Start.BASE] = fork
+
+    def _landed_at(self, job: Job, store: Store, table_id: str | None) -> int | None:
+        """The version at which the windows landed in the real target; None where it is to be forked as it is."""
+        if table_id is None or job.incremental is not None:
+            # An incremental run goes on from the watermark, so from what is there now.
+            return None
+        keys = [window.key for window in ([FULL] if job.grid is None else self.windows)]
+        return state_fork.landed_at(store, self.spec.name, job.target.key, table_id, keys)
+
+    def _copy(self, old: ForkedPipeline) -> ForkedPipeline:
+        new = self._new(copy_of=old)
+        moves = {}
+        for mine, other in zip(old.graph().jobs, new.graph().jobs, strict=True):
+            self.targets.copy(mine, other)
+            moves[mine.target.key] = other.target.key
+        with new.open_store() as store:
+            state_fork.move(store, moves, (old.loaded.staging, new.loaded.staging))
+        return new
+
+    def _new(self, copy_of: ForkedPipeline | None = None) -> ForkedPipeline:
+        """A fork without a table. Its state store is empty, or a copy."""
+        number = next(self._numbers)
+        name = f"fork-{number}"
+        folder, data = self.scratch.folder / name, join(self.scratch.data, name)
+        folder.mkdir()
+        if copy_of is not None:
+            copy_state(copy_of.folder, folder)
+        moved: dict[str, Location] = {}
+        for at, task in enumerate(self.spec.tasks):
+            real = self.loaded.location(task.target, self.spec)
+            moved[real.key] = self.targets.place(real, data, task.name, number, at)
+        loaded = forked(self.loaded, folder, data, moved)
+        parts = (self.spec, self.windows, self.spark, self._tell, self.runs_in, self.process, self._counts)
+        return ForkedPipeline(folder, loaded, *parts)
+
+    def _tell(self, event: Event) -> None:
+        # Of the dozens of runs here only what one is doing now is told: each experiment's end has its own line.
+        if isinstance(event, StepBegan):
+            self.emit(event)
+
+
+def points_of(job: Job) -> list[Failpoint]:
+    """The failpoints that a run of the task passes."""
+    later = [point for step in planned_steps(stages=job.stages) for point in _POINTS.get(step, ())]
+    return [Failpoint.PLANNED, *later]

@@ -1,0 +1,105 @@
+"""Where the forks of a pipeline's targets are, and how each kind of target is forked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from samewise.core.errors import ConfigError
+from samewise.core.ports import Spark
+from samewise.core.records import Owner
+from samewise.run.job import Job
+from samewise.spec.owners import Location
+from samewise.state.holders import Holder, is_gone
+from samewise.storage.files import join
+from samewise.targets import delta_fork
+from samewise.targets.delta import DeltaTarget
+
+if TYPE_CHECKING:
+    from samewise.core.connections import PostgresConnection
+
+_PREFIX = "samewise_prove_"
+
+
+@dataclass(slots=True)
+class TargetForks:
+    """Forks of one prove. `name` is the scratch folder's: what is made elsewhere carries it, too."""
+
+    name: str
+    spark: Spark
+    _schemas: list[tuple[PostgresConnection, str]] = field(default_factory=list)
+
+    def place(self, real: Location, data: str, task: str, fork: int, number: int) -> Location:
+        """Where a fork has the table of a task, the `number`th of the pipeline."""
+        if real.database is None:
+            return Location(path=join(data, "tables", task))
+        place, _, table = real.database
+        return Location(database=(place, f"{_PREFIX}{self.name}_{fork}_{number}", table))
+
+    def clone(self, job: Job, mine: Job, owner: Owner, *, before: int | None) -> None:
+        """Fork the real target of `job` to where `mine` has its own."""
+        if isinstance(job.target, DeltaTarget) and isinstance(mine.target, DeltaTarget):
+            delta_fork.clone(job.target, mine.target, owner, self.spark, before=before)
+        else:
+            # Only by key do rows that are there already decide what a run writes.
+            self._fork_in_postgres(job, mine, rows=job.keyed is not None, owner=owner)
+
+    def copy(self, old: Job, new: Job) -> None:
+        """Fork a fork."""
+        if isinstance(old.target, DeltaTarget) and isinstance(new.target, DeltaTarget):
+            assert old.target.folder is not None and new.target.folder is not None
+            delta_fork.copy(old.target.folder, new.target.folder, self.spark)
+        else:
+            self._fork_in_postgres(old, new, rows=True, owner=None)
+
+    def remove(self) -> None:
+        """Remove what lies outside the scratch folder. A second call does nothing."""
+        if not self._schemas:
+            return
+        from samewise.storage.postgres import connect
+        from samewise.targets.postgres_fork import drop_schema
+
+        while self._schemas:
+            connection, schema = self._schemas[-1]
+            with connect(connection, purpose="prove") as session:
+                drop_schema(session, schema)
+            self._schemas.pop()
+
+    def _fork_in_postgres(self, old: Job, new: Job, *, rows: bool, owner: Owner | None) -> None:
+        from samewise.storage.postgres import connect, explained
+        from samewise.targets.postgres import PostgresTarget
+        from samewise.targets.postgres_fork import Place, fork_table
+
+        if not isinstance(old.target, PostgresTarget) or not isinstance(new.target, PostgresTarget):
+            raise ConfigError(f"{old.target.key} cannot be forked", kept="nothing was run")
+        places = [Place(*target.place, target.connection.bookkeeping) for target in (old.target, new.target)]
+        mark = json.dumps({"samewise prove": Holder.current().to_json()})
+        with connect(new.target.connection, purpose="prove") as session, explained(old.target.key):
+            self._schemas.append((new.target.connection, places[1].schema))
+            fork_table(session, places[0], places[1], mark, rows=rows, owner=owner)
+
+
+def sweep_targets(jobs: Sequence[Job]) -> None:
+    """Drop the forks that dead ones left in the databases of these jobs' targets."""
+    if all(isinstance(job.target, DeltaTarget) for job in jobs):
+        return
+    from samewise.storage.postgres import connect
+    from samewise.targets.postgres import PostgresTarget
+    from samewise.targets.postgres_fork import sweep_schemas
+
+    connections = {
+        job.target.connection.place: job.target.connection for job in jobs if isinstance(job.target, PostgresTarget)
+    }
+    for connection in connections.values():
+        with connect(connection, purpose="prove") as session:
+            sweep_schemas(session, _is_dead)
+
+
+def _is_dead(mark: str) -> bool:
+    """Whether a schema's mark names a process that is gone. One that cannot be read is somebody else's."""
+    try:
+        return is_gone(Holder.from_json(json.loads(mark)["samewise prove"]))
+    except (ValueError, TypeError, KeyError):
+        return False

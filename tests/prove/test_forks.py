@@ -1,0 +1,68 @@
+"""Forks of a Delta table: they share files, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from samewise.core.records import Owner
+from samewise.targets import delta_fork
+from samewise.targets.delta import DeltaTarget
+from tests.support.spark import ReadySpark
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+OWNER = Owner("scratch", "orders", "load", "samewise prove")
+
+
+def test_a_fork_is_the_table_as_it_was_its_copies_are_their_own_and_the_table_is_left_alone(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    ready = ReadySpark(spark)
+
+    def target(name: str) -> DeltaTarget:
+        return DeltaTarget(str(tmp_path / name), None, ready)
+
+    def ids(name: str) -> list[int]:
+        return sorted(row[0] for row in spark.read.format("delta").load(str(tmp_path / name)).collect())
+
+    real = target("real")
+    spark.range(0, 3).write.format("delta").save(str(tmp_path / "real"))
+    spark.range(3, 5).write.format("delta").mode("append").save(str(tmp_path / "real"))
+    files = sorted(tmp_path.joinpath("real").rglob("*"))
+
+    delta_fork.clone(real, target("before"), OWNER, ready, before=1)
+    delta_fork.clone(real, target("now"), OWNER, ready, before=None)
+    delta_fork.clone(target("nothing"), target("empty"), OWNER, ready, before=None)
+    assert (ids("before"), ids("now")) == ([0, 1, 2], [0, 1, 2, 3, 4])
+    assert not target("empty").exists()
+    head = target("now").head()
+    assert head is not None
+    assert head.owner == OWNER
+    # delta-rs stumbles over the first commit of a clone; Spark does not.
+    assert [commit.operation for commit in target("now").known_commits()] == ["CLONE"]
+    assert [commit.version for commit in target("now").commits(-1) or ()] == [0]
+
+    delta_fork.copy(str(tmp_path / "now"), str(tmp_path / "copy"), ready)
+    assert delta_fork.identity(target("copy")) == delta_fork.identity(target("now"))
+    assert delta_fork.identity(target("copy")) != delta_fork.identity(target("before"))
+    spark.sql(f"DELETE FROM delta.`{tmp_path}/copy` WHERE id IN (1, 4)")
+    spark.range(9, 10).write.format("delta").mode("append").save(str(tmp_path / "copy"))
+    assert (ids("copy"), ids("now"), ids("real")) == ([0, 2, 3, 9], [0, 1, 2, 3, 4], [0, 1, 2, 3, 4])
+    assert delta_fork.identity(target("copy")) != delta_fork.identity(target("now"))
+    assert delta_fork.count_rows(target("now")) == 5
+    assert sorted(tmp_path.joinpath("real").rglob("*")) == files
+
+
+def test_where_vacuum_has_been_the_newest_version_is_forked(spark: SparkSession, tmp_path: Path) -> None:
+    ready = ReadySpark(spark)
+    place = tmp_path / "real"
+    spark.range(0, 3).write.format("delta").save(str(place))
+    gone = list(place.glob("*.parquet"))
+    spark.range(3, 5).write.format("delta").mode("overwrite").save(str(place))
+    for file in gone:
+        file.unlink()
+    fork = DeltaTarget(str(tmp_path / "fork"), None, ready)
+    delta_fork.clone(DeltaTarget(str(place), None, ready), fork, OWNER, ready, before=1)
+    assert sorted(row[0] for row in spark.read.format("delta").load(str(tmp_path / "fork")).collect()) == [3, 4]

@@ -1,0 +1,125 @@
+"""The pytest plugin, as a team meets it: installed, and a test asks for its fixtures."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+# What an inner run imports first, pytester takes away again: everything is here before.
+from samewise.prove import compare, report
+from samewise.testing import NotTheSame, assert_same_table, same_table, session
+from samewise.wiring import prove, prove_command
+from tests.support.project import DAY, Shop
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytest_plugins = ["pytester"]
+_LOADED = (compare, prove, prove_command, report, same_table, session)
+_PLUGIN = "samewise.testing.plugin"
+
+
+def _run(pytester: pytest.Pytester, *words: str) -> pytest.RunResult:
+    """An inner pytest that has the plugin, whether or not this Samewise is installed with its entry point."""
+    installed = any(point.value == _PLUGIN for point in entry_points(group="pytest11"))
+    return pytester.runpytest_inprocess("-p", "no:cacheprovider", *([] if installed else ["-p", _PLUGIN]), *words)
+
+
+def test_the_plugin_is_an_entry_point_and_costs_next_to_nothing() -> None:
+    project = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+    assert f'[project.entry-points.pytest11]\nsamewise = "{_PLUGIN}"' in project
+    code = (
+        f"import pytest, sys; before = set(sys.modules); import {_PLUGIN}; "
+        "print(*sorted(name.partition('.')[0] for name in set(sys.modules) - before))"
+    )
+    environ = {"PYTHONPATH": ":".join(sys.path), "PATH": "/usr/bin:/bin"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environ)
+    assert set(done.stdout.split()) == {"samewise"}
+
+
+def test_a_failing_comparison_shows_the_rows_and_nothing_of_our_own_code(
+    pytester: pytest.Pytester, spark: SparkSession
+) -> None:
+    pytester.makepyfile("""
+        def test_the_job_can_be_run_again(samewise_spark, assert_same_table):
+            rows = samewise_spark.sql("SELECT id, 'x' || id AS name FROM range(3)")
+            assert_same_table(rows, rows.orderBy("id", ascending=False))
+            assert_same_table(rows, rows.union(rows), key="id")
+    """)
+    result = _run(pytester)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*NotTheSame: the tables are not the same", "*3 rows doubled", "*rows: 3 → 6"])
+    result.stdout.fnmatch_lines(["*doubled x2 id=0, name=x0"])
+    text = result.stdout.str()
+    assert "same_table.py" not in text
+    assert "plugin.py" not in text
+    assert spark.range(1).count() == 1, "a session that was there already is not stopped"
+
+
+def test_delta_tables_are_compared_by_their_paths(spark: SparkSession, tmp_path: Path) -> None:
+    rows = spark.sql("SELECT id, 'x' || id AS name FROM range(3)")
+    for name in ("a", "b"):
+        rows.write.format("delta").save(str(tmp_path / name))
+    assert_same_table(tmp_path / "a", str(tmp_path / "b"))
+    with pytest.raises(NotTheSame, match="1 row missing"):
+        assert_same_table(tmp_path / "a", spark.read.format("delta").load(str(tmp_path / "b")).where("id < 2"), "id")
+
+
+FAKE = """
+    import pytest
+    from decimal import Decimal
+    from samewise.prove.verdict import *
+
+    class Fake:
+        def prove(self, pipeline, window=None):
+            clean, twice = Figures(3, (), "a"), Figures(6, (), "b")
+            rows = (RowExample(RowKind.DOUBLED, {"order_id": "1"}, 2),)
+            found = Difference(clean, twice, doubled=3, examples=rows)
+            verdict = Verdict("twice", "", Outcome.DIFFERENT, 1.0, (3, 6), twice, found, Cause.APPEND)
+            return Proof(pipeline, "delta:orders", (window,), clean, (verdict,), 1.0)
+
+    @pytest.fixture
+    def samewise_project():
+        return Fake()
+"""
+
+
+def test_a_pipeline_that_is_not_safe_fails_the_test_with_verdicts_rows_and_cause(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(FAKE)
+    pytester.makepyfile("""
+        def test_orders_can_be_run_again(prove):
+            prove("orders_daily", window="2026-04-25")
+    """)
+    result = _run(pytester)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        ['*prove("orders_daily"*', "*orders_daily 2026-04-25: not the same*", "*twice*different*3 → 6*"]
+    )
+    result.stdout.fnmatch_lines(["*doubled x2 order_id=1", "*likely: the rows were added to what was there*"])
+    assert "plugin.py" not in result.stdout.str()
+
+
+def test_the_project_is_found_by_the_ini_file_and_by_the_command_line(
+    pytester: pytest.Pytester, spark: SparkSession
+) -> None:
+    shop = Shop(pytester.mkdir("shop"))
+    shop.pipeline()
+    shop.orders()
+    pytester.makepyfile(f"""
+        def test_orders_can_be_run_again(samewise_project, prove):
+            assert samewise_project.loaded.root.name == "shop"
+            proof = prove("orders", window="{DAY}", only=["twice"])
+            assert proof.clean.rows == 2
+    """)
+    pytester.makeini("[pytest]\nsamewise_project = shop\n")
+    _run(pytester).assert_outcomes(passed=1)
+    pytester.makeini("[pytest]\n")
+    pytester.makepyfile("def test_found(samewise_project): assert samewise_project.loaded.root.name == 'shop'")
+    done = _run(pytester, "--samewise-project", "shop")
+    done.assert_outcomes(passed=1)
+    assert spark.range(1).count() == 1
