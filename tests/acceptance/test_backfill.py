@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from datetime import date, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 
-from tests.support.project import Shop, samewise
+from samewise import open_project
+from tests.support.project import BASE, Shop, samewise
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -124,6 +127,27 @@ def test_a_manifest_that_one_window_breaks_stops_the_backfill_there(shop: Shop, 
     assert [row[1] for row in _lines(shop, "SELECT window_key, rows_read FROM samewise_receipts")] == [3] * 4
 
 
+def test_what_a_group_staged_is_dropped_by_the_next_command_if_its_process_died_before_that(
+    shop: Shop, spark: SparkSession
+) -> None:
+    shop.pipeline({**SCHEDULE, "expect": ["order_id is not null"]})
+    _fill(shop)
+    assert _backfill(shop, "orders", *SPAN).json["status"] == "done"
+    assert shop.leftovers() == []
+    # As if it had been killed once its runs were closed.
+    with shop.state() as state:
+        ((place,),) = state.execute("SELECT staging FROM samewise_attempts").fetchall()
+        state.execute("UPDATE samewise_attempts SET staging_dropped = 0")
+        state.commit()
+    (Path(place) / "x").mkdir(parents=True)
+    (Path(place) / "x" / "part-0.parquet").touch()
+
+    assert _backfill(shop, "orders", *SPAN).json["outcomes"] == {"unchanged": 4}
+
+    assert shop.leftovers() == []
+    assert _lines(shop, "SELECT staging_dropped FROM samewise_attempts") == [(1,)]
+
+
 def _parquet(shop: Shop, spark: SparkSession, day: str, *columns: str) -> None:
     rows = spark.range(2).selectExpr("id AS order_id", *columns, f"DATE'{day}' AS order_date")
     rows.coalesce(1).write.mode("overwrite").parquet(str(shop.root / "landing" / day))
@@ -164,6 +188,97 @@ def test_a_renamed_column_stops_the_backfill_before_the_first_row_of_that_day(sh
     assert [(w["window"], w["status"]) for w in stale.json["windows"]] == [(day, "succeeded") for day in days[:2]]
     amounts = {(row[0], str(row[1])) for row in shop.rows(spark, "string(order_date)", "amount")}
     assert amounts == {(day, "1.5" if day == days[2] else "2.5") for day in days}
+    # Found after all: now it, and nothing else, is loaded again, and the rows of the first three are complete.
+    _parquet(shop, spark, days[2], "2.5BD AS total")
+    stale = shop.run("--stale", "contract", window=None)
+    assert [(w["window"], w["status"]) for w in stale.json["windows"]] == [(days[2], "succeeded")]
+    amounts = {(row[0], str(row[1])) for row in shop.rows(spark, "string(order_date)", "amount")}
+    assert amounts == {(day, "2.5") for day in days}
+    assert shop.run("--stale", "contract", window=None).json["windows"] == []
+
+
+def test_a_declared_rename_lets_the_backfill_go_on_and_no_window_is_stale(shop: Shop, spark: SparkSession) -> None:
+    days = DAYS[:7]
+    source = {"type": "files", "format": "parquet", "path": "landing/{{ window.start | date }}/*.parquet"}
+    shop.pipeline({**SCHEDULE, "source": source})
+    for at, day in enumerate(days):
+        _parquet(shop, spark, day, "1.5BD AS amount" if at < 3 else "2.5BD AS total")
+    stopped = _backfill(shop, "orders", "--from", days[0], "--to", DAYS[7])
+    assert (stopped.code, stopped.json["error"]["code"], stopped.json["done_windows"]) == (3, "drift", 3)
+
+    shop.pipeline({**SCHEDULE, "source": {**source, "drift": {"rename": {"amount": "total"}}}})
+    assert _backfill(shop, "resume").code == 2, "the policy is part of the definition"
+    done = _backfill(shop, "resume", "--repin")
+
+    assert (done.code, done.json["status"], done.json["done_windows"]) == (0, "done", 7), done.text
+    amounts = {(row[0], str(row[1])) for row in shop.rows(spark, "string(order_date)", "amount")}
+    assert amounts == {(day, "1.5" if day in days[:3] else "2.5") for day in days}
+    assert shop.run("--stale", "contract", window=None).json["windows"] == []
+
+
+def _stopping_after(parts: int) -> Any:
+    """For a backfill that a person pauses once so many groups have been begun."""
+    asked = iter([None] * parts)
+    return lambda: next(asked, "pause")
+
+
+def test_a_backfill_goes_on_with_the_version_of_a_delta_source_that_it_was_planned_at(
+    shop: Shop, spark: SparkSession
+) -> None:
+    place = str(shop.root / "warehouse" / "events")
+    rows = spark.range(8).selectExpr("id AS order_id", f"date_add(DATE'{DAYS[0]}', CAST(id % 4 AS INT)) AS order_date")
+    rows.write.format("delta").save(place)
+    shop.settings(backfill={"windows": 2})
+    source = {"type": "delta", "table": "events", "window_column": "order_date"}
+    shop.pipeline({**SCHEDULE, "source": source})
+    with open_project(shop.root, spark=spark) as project:
+        paused = project.backfills.run("orders", start=DAYS[0], end=DAYS[4], stop=_stopping_after(1))
+    assert (paused.asked, len(paused.backfill.done)) == ("pause", 2)
+    spark.sql(f"DELETE FROM delta.`{place}` WHERE order_id >= 4")
+
+    resumed = _backfill(shop, "resume")
+
+    assert (resumed.code, resumed.json["status"]) == (0, "done"), resumed.text
+    assert shop.ids(spark) == list(range(8)), "all four days are of one version"
+    assert _groups(shop) == [2, 2]
+    # An ordinary run takes the table as it is.
+    assert {w["status"] for w in shop.run(*SPAN, window=None).json["windows"]} == {"succeeded"}
+    assert shop.ids(spark) == list(range(4))
+
+
+def test_every_task_of_a_pipeline_is_backfilled_group_by_group(shop: Shop, spark: SparkSession) -> None:
+    first = {key: BASE[key] for key in ("source", "target", "write")}
+    second = {
+        "task": "daily",
+        "depends_on": ["orders"],
+        "source": {"type": "delta", "table": "orders", "window_column": "order_date"},
+        "transform": "sums.sql",
+        "target": {"type": "delta", "table": "daily"},
+        "write": dict(BASE["write"]),
+    }
+    schedule = {**BASE["schedule"], "start": DAYS[0], "end": "2026-04-20"}
+    spec = {"pipeline": "orders", "schedule": schedule, "tasks": [second, {"task": "orders", **first}]}
+    shop.write("pipelines/orders.yaml", yaml.safe_dump(spec, sort_keys=False))
+    shop.write("pipelines/sums.sql", "SELECT order_date, sum(amount) AS amount FROM source GROUP BY order_date")
+    shop.settings(backfill={"windows": 2})
+    _fill(shop)
+    with open_project(shop.root, spark=spark) as project:
+        paused = project.backfills.run("orders", start=DAYS[0], end=DAYS[4], stop=_stopping_after(3))
+    # The second group's first task has landed, its second one has not: those windows are not done.
+    assert (paused.asked, sorted(paused.backfill.done)) == ("pause", sorted(paused.backfill.done)[:2])
+    assert len(shop.rows(spark, table="orders")) == 12
+    assert len(shop.rows(spark, table="daily")) == 2
+
+    resumed = _backfill(shop, "resume")
+
+    assert (resumed.code, resumed.json["status"], resumed.json["done_windows"]) == (0, "done", 4), resumed.text
+    sums = shop.rows(spark, "string(order_date)", "string(amount)", table="daily")
+    assert sums == [(day, "4.50") for day in DAYS[:4]]
+    query = "SELECT task, count(*) FROM samewise_receipts GROUP BY task ORDER BY task"
+    assert _lines(shop, query) == [("daily", 4), ("orders", 4)], "nothing was loaded twice"
+    assert _groups(shop) == [2, 2, 2, 2]
+    assert _backfill(shop, "verify").json["right"] is True
+    assert {w["status"] for w in shop.run(*SPAN, window=None).json["windows"]} == {"unchanged"}
 
 
 def test_what_was_changed_in_the_target_is_found_on_resume_and_by_verify(shop: Shop, spark: SparkSession) -> None:

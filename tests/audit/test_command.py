@@ -240,7 +240,7 @@ def test_the_hook_of_pre_commit_calls_the_command() -> None:
     (hook,) = hooks
     assert hook["id"] == "samewise-audit"
     assert hook["entry"] == "samewise audit"
-    assert set(hook["types_or"]) == {"python", "sql", "jupyter"}
+    assert set(hook["types_or"]) == {"python", "sql", "jupyter", "yaml"}
 
 
 def test_explain_prints_the_page(repo: Path) -> None:

@@ -42,6 +42,27 @@ def test_a_file_of_50_megabytes_is_not_read(tmp_path: Path) -> None:
     assert "too large" in only_problem(looked_at(tmp_path))
 
 
+_BOMB = "a0: &a0 [INSERT INTO t SELECT 1]\n" + "".join(
+    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12)
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sql: INSERT INTO t SELECT 1\nx: " + "[" * 90_000,
+        "sql: INSERT INTO t SELECT 1\nx: " + "{a: " * 20_000,
+        "sql: &a\n  sql: *a\n  query: DELETE FROM t WHERE a = 1\n",
+        "sql: INSERT INTO {{ t }}: {{ x\n",
+        _BOMB,
+    ],
+    ids=["lists", "mappings", "circle", "template", "bomb"],
+)
+def test_yaml_of_any_shape_does_no_harm(tmp_path: Path, text: str) -> None:
+    (tmp_path / "dag.yml").write_text(text)
+    assert [finding.rule for finding in looked_at(tmp_path).findings] == ["SW102"]
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [

@@ -123,7 +123,7 @@ class LightTarget:
 
     def landed(self, run: RunRecord) -> Landed:
         for commit in self.known_commits():
-            if commit.stamp is not None and commit.stamp.run_id == run.run_id:
+            if commit.stamp is not None and commit.stamp.run_id == run.run_id and commit.stamp.kind == "data":
                 return Landed(Answer.MINE, commit)
         newer = self.generation(run.app_id) >= run.generation
         return Landed(Answer.SUPERSEDED if newer else Answer.ABSENT)

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 TESTS = re.compile(r"(^|/)(tests?|benchmarks?|bench)/", re.IGNORECASE)
 """Folders whose code works on data that it made up itself."""
 
+ONCE = re.compile(
+    r"(^|/)(migrations?|alembic|versions|flyway|liquibase|changelogs?|upgrades?|one_?offs?|ad_?hoc|seeds?|fixtures?|testdata|test_data)/",
+    re.IGNORECASE,
+)
+"""Folders whose code is run once, by hand or by a tool that remembers."""
+
 Branches = tuple[tuple[int, int], ...]
 """The arms of the conditions above: (which `if`, which arm of it)."""
 
@@ -79,6 +85,8 @@ class Op:
     retry: Retry | None = None
     edit_lines: tuple[int, int] = (0, 0)
     """First and last line of the whole statement that it is part of."""
+    told: bool = False
+    """A helper for others: where it writes is said by callers, and none of them is seen here."""
 
 
 @dataclass(eq=False)
@@ -155,9 +163,15 @@ class FrameOp(Op):
     keys: tuple[str, ...] = ()
     sure: bool = True
     clock_target: bool = False
+    accumulates: str = ""
+    """The column to which a merge adds, instead of setting it."""
     con: str = ""
     var: str = ""
     """The DataFrame's own name in the code, if it has one."""
+
+
+ANY = "*"
+"""The target of a ClearOp of which only is known that it makes room for what follows."""
 
 
 @dataclass(eq=False)

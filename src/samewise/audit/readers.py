@@ -8,18 +8,15 @@ import warnings
 from pathlib import PurePosixPath
 
 from samewise.audit import dbt, notebook
-from samewise.audit.facts import TESTS, Context, Flow
+from samewise.audit.facts import ONCE, TESTS, Context, Flow
 from samewise.audit.finding import Collected, FileReport, Finding, Place, Related, TaskFact, Write
 from samewise.audit.ignores import find_ignores
 from samewise.audit.judge import judge
 from samewise.audit.sql.script import WRITE_WORDS, read_script
+from samewise.audit.yaml_sql import read_yaml
 
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
 SUFFIXES = (".sql", ".py", ".ipynb", ".hql", ".ddl", ".bteq", ".yaml", ".yml")
-ONCE = re.compile(
-    r"(^|/)(migrations?|alembic|versions|flyway|liquibase|changelogs?|seeds?|fixtures?|testdata|test_data)/",
-    re.IGNORECASE,
-)
 _FLYWAY = re.compile(r"^[VUR]\d[\w.]*__\w+\.sql$|^\d{8,14}[_-].*\.sql$|^\d{3,5}[_-].*\.(up|down)?\.?sql$")
 
 
@@ -71,6 +68,7 @@ def _read(text: str, data: bytes, file: str, dialect: str, collected: Collected)
         _notebook(text, data, file, collected)
     elif suffix in (".yaml", ".yml"):
         collected.models.extend(dbt.keyed_models(text))
+        _yaml(text, file, collected)
     else:
         _sql(text, file, dialect, collected)
 
@@ -87,6 +85,12 @@ def _sql(text: str, file: str, dialect: str, collected: Collected) -> None:
     context = Context(file, "sql", lines, migration=once, pipeline=True, test=tested)
     if WRITE_WORDS.search(text):
         judge([read_script(text, context, dialect)], collected)
+
+
+def _yaml(text: str, file: str, collected: Collected) -> None:
+    once, tested = ONCE.search(file) is not None, TESTS.search(file) is not None
+    context = Context(file, "yaml", text.split("\n"), migration=once, pipeline=True, test=tested)
+    judge(read_yaml(text, context), collected)
 
 
 def _python(text: str, data: bytes, file: str, collected: Collected) -> None:

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from samewise.audit.facts import TESTS
-from samewise.audit.readers import ONCE, SUFFIXES
+from samewise.audit.facts import ONCE, TESTS
+from samewise.audit.readers import SUFFIXES
 
 _NEVER = frozenset(
     [

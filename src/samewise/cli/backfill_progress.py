@@ -144,8 +144,10 @@ class BackfillProgress:
         name = self._name(first.task, first.window)
         if len(ended) > 1:
             name += f" to {self._label(last.task, last.window)}"
-        written = f"  {number(rows)} rows  {seconds:.1f} s" if first.status == "succeeded" else ""
-        line = f"{mark:>2} {name}  {len(ended)} {first.status}{written}{self._outlook()}"
+        # How many there were is told by the count of windows done: the line is to fit into 80 columns.
+        loaded = first.status == "succeeded"
+        what = f"{number(rows)} rows  {seconds:.1f} s" if loaded else f"{len(ended)} {first.status}"
+        line = f"{mark:>2} {name}  {what}{self._outlook()}"
         self._say(styled(line, "good" if first.status == "succeeded" else "dim" if good else "bad", stream=sys.stderr))
 
     def _outlook(self) -> str:
@@ -159,7 +161,10 @@ class BackfillProgress:
         if self._quiet or self._events:
             return
         if self._bar is not None:
-            self._bar.console.print(text, markup=False, highlight=False)
+            from rich.text import Text
+
+            # Its colours are codes already, which would be counted as columns.
+            self._bar.console.print(Text.from_ansi(text), markup=False, highlight=False, soft_wrap=True)
         else:
             tell(text)
 

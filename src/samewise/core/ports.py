@@ -149,6 +149,8 @@ class Write:
     keyed: Keyed | None = None
     """The rows find their place by key; `span` then says nothing."""
     batch: Batch | None = None
+    inside: bool = False
+    """Every row is known to lie in `span`: one that does not has been refused before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +266,9 @@ class GroupTarget(Target, Protocol):
 
         `like`: only the columns that the target had at that version, so that one which came later is no difference.
         """
+
+    def measure_published(self, spans: Spans, version: int) -> Sequence[Measures]:
+        """The same of windows whose rows the commit of `version` has written, all of them."""
 
     def lineage(self, keyed: Keyed, window_key: str, version: int) -> Lineage:
         """What has become of the rows that a window's commit, at `version`, wrote by key."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
@@ -69,5 +70,21 @@ class Spans:
     @property
     def number(self) -> str:
         """The place in `parts` of the span that a row lies in; NULL for a row outside all of them."""
-        cases = " ".join(f"WHEN {part.sql} THEN {at}" for at, part in enumerate(self.parts))
-        return f"CASE {cases} END"
+        bounds = [literal(part.lower) for part in self.parts]
+        found = [(bounds[at], f"IF({part.sql}, {at}, NULL)") for at, part in enumerate(self.parts)]
+        # Text is ordered by its bytes, and so are the keys of windows only while all years have four digits.
+        if isinstance(self.parts[0].lower, str):
+            found.sort(key=lambda each: each[0].encode())
+        return by_halves(quote(self.parts[0].column), found)
+
+
+def by_halves(value: str, leaves: Sequence[tuple[str, str]]) -> str:
+    """The SQL of the last of the `leaves`, each with its lower bound, in order, that `value` is not below.
+
+    For every row of a hundred windows: seven comparisons, where a CASE or a map would make a hundred.
+    """
+    if len(leaves) == 1:
+        return leaves[0][1]
+    middle = len(leaves) // 2
+    below, others = by_halves(value, leaves[:middle]), by_halves(value, leaves[middle:])
+    return f"IF({value} < {leaves[middle][0]}, {below}, {others})"

@@ -17,7 +17,7 @@ from samewise.run.group import Divide, Moved, run_group
 from samewise.run.job import Job
 from samewise.run.results import Status, WindowResult
 from samewise.run.schedule import Graph
-from samewise.run.settle import settle_group
+from samewise.run.settle import drop_staged, settle_group
 from samewise.run.survey import Surveyed, survey
 from samewise.run.window import Options, run_window, window_failed
 from samewise.state import backfills, groups, leases, runs
@@ -93,6 +93,8 @@ class Filling:
                     settle_group(job, group_id, self.store, held)
                 finally:
                     leases.release_all(self.store, held)
+            # One that was killed after its runs were closed has left its files to whoever comes next.
+            drop_staged(job, self.store)
 
     def _any_order(self) -> bool:
         """False where what a window leaves depends on those that came before it."""

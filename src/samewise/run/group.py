@@ -31,8 +31,8 @@ from samewise.run.planning import Plan, new_run
 from samewise.run.results import WindowResult
 from samewise.run.rows import check_pins
 from samewise.run.settle import group_stamp, record_landed, settle_group, tidy_up
-from samewise.run.window import window_succeeded
-from samewise.state import attempts, contracts, groups, leases, runs
+from samewise.run.window import window_landed
+from samewise.state import attempts, contracts, groups, leases, receipts, runs
 from samewise.state.heartbeat import Heartbeat
 from samewise.state.holders import Holder
 from samewise.state.leases import Lease
@@ -82,7 +82,9 @@ def run_group(
         failpoints.reach(Failpoint.PLANNED)
         attempt = _Attempt(job, group, verdicts, store, held, heartbeat)
         attempt.drive()
-        return [window_succeeded(job, plan.window, store, 1, str(plan.reason)) for plan in plans]
+        landed = receipts.newest(store, job.pipeline, job.task, windows)
+        planned = {run.window: run for run in group}
+        return [window_landed(job, landed[p.window], planned[p.window], 1, str(p.reason)) for p in plans]
 
 
 @contextmanager
@@ -275,7 +277,7 @@ class _Attempt:
             measures=self._measures,
             rows_read=self._rows_read or None,
         )
-        job.target.publish(rows, Write(made.spans, job.partition_by), stamp)
+        job.target.publish(rows, Write(made.spans, job.partition_by, inside=True), stamp)
 
     def _advance(self, point: Point, contract: str | None = None) -> None:
         self.heartbeat.check()

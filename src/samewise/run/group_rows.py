@@ -45,8 +45,13 @@ class GroupRows:
 
     def refusing_strays(self) -> DataFrame:
         """The rows; reading them fails where one lies outside its own window, though it may lie within another."""
-        condition = f"CASE WHEN coalesce({self.spans.at(AT)}, false) THEN TRUE ELSE raise_error({literal(OUTSIDE)}) END"
-        return self.rows.where(condition)
+        column = self.spans.parts[0].column
+        # In place of the column, not as a filter: Spark would work out `AT` anew for each comparison of a filter.
+        inside = f"coalesce({self.spans.at(AT)}, false)"
+        checked = f"CASE WHEN {inside} THEN {quote(column)} ELSE raise_error({literal(OUTSIDE)}) END"
+        names = self.rows.columns
+        own = {name for name in names if name.lower() == column.lower()}
+        return self.rows.selectExpr(*[f"{checked} AS {quote(name)}" if name in own else quote(name) for name in names])
 
     def rows_read(self, *, exact: bool) -> list[int | None]:
         """How many rows of the source each window has, once they have been written.

@@ -54,13 +54,32 @@ class Plan:
     notes: Sequence[str] = ()
 
 
-def make_plan(job: Job, window: Window, store: Store | None, *, force: bool, stale: bool = False) -> Plan:
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What the state store knows about a window."""
+
+    now: datetime
+    receipt: Receipt | None = None
+    generation: int = 0
+    """The highest that was planned."""
+
+    @classmethod
+    def of(cls, job: Job, window: Window, store: Store | None) -> Past:
+        if store is None:
+            return cls(datetime.now(UTC))
+        now, receipt = store.now(), receipts.latest(store, job.pipeline, job.task, window)
+        return cls(now, receipt, runs.latest_generation(store, job.pipeline, job.task, window))
+
+
+def make_plan(
+    job: Job, window: Window, store: Store | None, *, force: bool, stale: bool = False, past: Past | None = None
+) -> Plan:
     """Plan a run of one window. Reads names, sizes and logs; writes nothing. No store: nothing has run yet.
 
-    `stale`: a window that was loaded under an older contract is due as well.
+    `stale`: a window that was loaded under an older contract is due as well. `past`: where it is known already.
     """
-    now = datetime.now(UTC) if store is None else store.now()
-    receipt = None if store is None else receipts.latest(store, job.pipeline, job.task, window)
+    past = past or Past.of(job, window, store)
+    now, receipt = past.now, past.receipt
     head = job.target.head()
     tables = {name: source.pin(window) for name, source in job.inputs.items()}
     going_on = None
@@ -76,13 +95,12 @@ def make_plan(job: Job, window: Window, store: Store | None, *, force: bool, sta
     if going_on is not None and going_on.nothing:
         reasons = []
     reason = Reason.FORCED if force else (reasons[0] if reasons else None)
-    known = 0 if store is None else runs.latest_generation(store, job.pipeline, job.task, window)
     record = _record(job, window, inputs, generation=1, base_version=-1 if head is None else head.version)
     return Plan(
         job=job,
         window=window,
         inputs=inputs,
-        generation=1 + max(known, job.target.generation(record.app_id)),
+        generation=1 + max(past.generation, job.target.generation(record.app_id)),
         reason=reason,
         base_version=record.base_version,
         span=_likely_span(job, window, head),

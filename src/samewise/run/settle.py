@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
-from samewise.core.errors import Conflict
 from samewise.core.groups import Member
 from samewise.core.measures import Measures
 from samewise.core.ports import GroupTarget, Target
@@ -17,6 +15,7 @@ from samewise.plan.drift import contract_id
 from samewise.plan.grid import contiguous_end
 from samewise.plan.protocol import Course, course
 from samewise.run import staging
+from samewise.run.burn import burn
 from samewise.run.job import Job
 from samewise.run.quarantine import keep_only
 from samewise.state import attempts, contracts, groups
@@ -24,8 +23,6 @@ from samewise.state.checkpoint import Reach
 from samewise.state.contracts import Contract
 from samewise.state.leases import Lease
 from samewise.state.store import Store
-
-_BURN_TRIES = 12
 
 
 def group_target(target: Target) -> GroupTarget | None:
@@ -50,7 +47,7 @@ def settle_group(job: Job, group_id: str, store: Store, held: Sequence[Lease]) -
         case Course.REPLAN | Course.GIVE_WAY:
             groups.close(store, group, RunStatus.ABANDONED, held)
         case Course.BURN:
-            landed = _burned(job, first, group_stamp(job, group, store, kind="burn"))
+            landed = burn(job, first, group_stamp(job, group, store, kind="burn"))
             if landed.answer is Answer.MINE:
                 record_landed(job, group, landed, store, held)
                 groups.close(store, group, RunStatus.SUCCEEDED, held)
@@ -61,21 +58,6 @@ def settle_group(job: Job, group_id: str, store: Store, held: Sequence[Lease]) -
                 record_landed(job, group, landed, store, held)
             groups.close(store, group, RunStatus.SUCCEEDED, held)
     tidy_up(job, group, store)
-
-
-def _burned(job: Job, first: RunRecord, stamp: Stamp) -> Landed:
-    """Burn the token, or find that it is taken: the commit of a runner that was killed may be on its way still."""
-    for tries in range(1, _BURN_TRIES + 1):
-        try:
-            job.target.burn(stamp)
-        except Conflict:
-            if tries == _BURN_TRIES:
-                raise
-            time.sleep(0.1 * tries)
-        landed = job.target.landed(first)
-        if landed.answer is not Answer.ABSENT or not job.target.exists():
-            break
-    return landed
 
 
 def record_landed(
@@ -141,7 +123,7 @@ def _measured(
     target, head = group_target(job.target), job.target.head()
     if target is None or head is None or not any(parts):
         return None  # The commit is known by its token alone: its log was cut off.
-    return list(target.measure_windows(spans_of(job, [member.window for member in group], head.schema), version))
+    return list(target.measure_published(spans_of(job, [member.window for member in group], head.schema), version))
 
 
 def spans_of(job: Job, windows: Sequence[Window], schema: Schema | None) -> Spans:
@@ -199,14 +181,19 @@ def group_stamp(
 
 def tidy_up(job: Job, group: Sequence[RunRecord], store: Store) -> None:
     """Drop what the group staged, and what earlier runs of its windows set aside if it landed. Safe to call again."""
-    for left in attempts.leftovers(store, job.pipeline, job.task, group[0].window):
-        if left.staging is not None:
-            staging.drop(left.staging)
-        attempts.mark_dropped(store, left.attempt_id)
+    drop_staged(job, store, group[0].window)
     newest = groups.members(store, group[0].commit_id)
     for member in newest:
         if member.status is RunStatus.SUCCEEDED:
             keep_only(job, member)
+
+
+def drop_staged(job: Job, store: Store, window: Window | None = None) -> None:
+    """Drop what attempts at a window, or at any of the task's, staged and no live one owns. Safe to call again."""
+    for left in attempts.leftovers(store, job.pipeline, job.task, window):
+        if left.staging is not None:
+            staging.drop(left.staging)
+        attempts.mark_dropped(store, left.attempt_id)
 
 
 def _reach(job: Job) -> Reach | None:

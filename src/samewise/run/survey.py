@@ -16,7 +16,7 @@ from samewise.plan.verdict import Verdict
 from samewise.run.check import check_source
 from samewise.run.group_rows import group_source
 from samewise.run.job import Job
-from samewise.run.planning import Plan, make_plan
+from samewise.run.planning import Past, Plan, make_plan
 from samewise.run.settle import group_target
 from samewise.state import contracts, receipts, runs
 from samewise.state.backfills import Outcome
@@ -75,29 +75,33 @@ def survey(
     head = job.target.head()
     adopted = head is not None and head.adopted
     grouped = may_group(job)
+    # One question for all windows, and one clock: what lands from now on, none of the plans may have seen.
+    now = store.now()
+    landed = receipts.newest(store, job.pipeline, job.task, windows)
     found: list[Surveyed] = []
     for window in windows:
         run = newest.get(window)
         if run is not None and run.status is RunStatus.OPEN and run.group is None:
             found.append(Surveyed(window, alone=True))  # A single run has to be finished first.
             continue
-        receipt = receipts.latest(store, job.pipeline, job.task, window)
+        receipt = landed.get(window)
         at = None if receipt is None or receipt.recovered else receipt.landed_at
         if at is not None and at >= since and window not in again:
             found.append(Surveyed(window, done=Outcome.NEWER))
             continue
         # A run that this store does not know can be held back by the window's own token only.
         unknown_past = adopted and (run is None or run.source.kind == _RECOVERED)
-        one, schema = _look(job, window, store, schema, force=force, alone=unknown_past or not grouped)
+        past = Past(now, receipt, 0 if run is None else run.generation)
+        one, schema = _look(job, past, window, store, schema, force=force, alone=unknown_past or not grouped)
         found.append(one)
     return found
 
 
 def _look(
-    job: Job, window: Window, store: Store, schema: Schema | None, *, force: bool, alone: bool
+    job: Job, past: Past, window: Window, store: Store, schema: Schema | None, *, force: bool, alone: bool
 ) -> tuple[Surveyed, Schema | None]:
     try:
-        plan = make_plan(job, window, store, force=force)
+        plan = make_plan(job, window, store, force=force, past=past)
         if plan.reason is None:
             return Surveyed(window, done=Outcome.UNCHANGED), schema
         if alone:

@@ -29,6 +29,7 @@ from samewise.core.windows import Window, instant_text
 from samewise.plan.protocol import Course, course
 from samewise.run import staging
 from samewise.run.attempt import Attempt, drop_leftovers
+from samewise.run.burn import burn
 from samewise.run.events import Listener, Note, WillRetry
 from samewise.run.failures import explain
 from samewise.run.job import Job
@@ -260,12 +261,13 @@ class _Held:
 
     def _burn(self, record: RunRecord) -> None:
         """Close a run that may still commit: burn its token, unless the commit got there first."""
-        self._burn_token(record)
-        if self.job.target.landed(record).answer is not Answer.MINE:
+        if self._burn_token(record).answer is not Answer.MINE:
             self._close(record, RunStatus.ABANDONED, None)
 
-    def _burn_token(self, record: RunRecord) -> None:
-        self.job.target.burn(
+    def _burn_token(self, record: RunRecord) -> Landed:
+        return burn(
+            self.job,
+            record,
             Stamp(
                 store_id=self.store.store_id,
                 run_id=record.run_id,
@@ -279,7 +281,7 @@ class _Held:
                 contract=record.contract,
                 run_ts=record.run_ts,
                 kind="burn",
-            )
+            ),
         )
 
     def _close(self, record: RunRecord, status: RunStatus, error: SamewiseError | None) -> None:
@@ -326,8 +328,12 @@ def window_succeeded(job: Job, window: Window, store: Store, attempt: int, reaso
     """The result of a window whose receipt is stored."""
     receipt = receipts.latest(store, job.pipeline, job.task, window)
     assert receipt is not None
-    run = runs.get(store, receipt.run_id)
-    measures = receipt.measures
+    return window_landed(job, receipt, runs.get(store, receipt.run_id), attempt, reason)
+
+
+def window_landed(job: Job, receipt: Receipt, run: RunRecord | None, attempt: int, reason: str) -> WindowResult:
+    """The result of a window with this receipt."""
+    window, measures = receipt.window, receipt.measures
     return WindowResult(
         job.task,
         window,

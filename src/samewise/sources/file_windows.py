@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from samewise.core.sql import literal
+from samewise.core.sql import by_halves, literal
 from samewise.sources.file_groups import Group
 from samewise.storage.files import spark_path
 
@@ -53,8 +53,27 @@ def _folder(path: str) -> str | None:
 
 
 def _number(folders: dict[str, int]) -> str:
-    keys = ", ".join(literal(folder) for folder in folders)
-    values = ", ".join(str(at) for at in folders.values())
-    found = f"element_at(map_from_arrays(array({keys}), array({values})), {_FOLDER})"
     # A row without a window would be published under none of them: rather no row at all.
-    return f"coalesce({found}, CAST(raise_error({literal(_UNKNOWN)}) AS INT))"
+    unknown = f"CAST(raise_error({literal(_UNKNOWN)}) AS INT)"
+    depth = _telling_depth(list(folders))
+    if depth is None:
+        names = sorted(folders.items())
+        return by_halves(_FOLDER, [(literal(n), f"IF({_FOLDER} = {literal(n)}, {at}, {unknown})") for n, at in names])
+    # This is worked out for every row: of a path, only the end is looked at that tells one folder from the others.
+    place = f"substring_index(_metadata.file_path, '/', {-depth - 1})"
+    # None of these is the beginning of another one: all have as many slashes, and end with one.
+    names = sorted((_end(folder, depth) + "/", at) for folder, at in folders.items())
+    leaves = [(literal(name), f"IF(startswith({place}, {literal(name)}), {at}, {unknown})") for name, at in names]
+    return by_halves(place, leaves)
+
+
+def _telling_depth(folders: Sequence[str]) -> int | None:
+    """How many folders from the end on tell all of these paths apart; None if that takes a whole path."""
+    for depth in range(1, min(folder.count("/") for folder in folders) - 2):
+        if len({_end(folder, depth) for folder in folders}) == len(folders):
+            return depth
+    return None
+
+
+def _end(folder: str, depth: int) -> str:
+    return "/".join(folder.split("/")[-depth:])

@@ -13,7 +13,7 @@ from sqlalchemy import RowMapping, select, update
 
 from samewise.core.windows import Window
 from samewise.state import leases
-from samewise.state.engine import insert_new, now
+from samewise.state.engine import insert_all_new, now
 from samewise.state.store import Store, rides_out
 from samewise.state.tables import backfill_windows, backfills
 
@@ -130,9 +130,11 @@ def mark(store: Store, backfill_id: str, windows: Sequence[tuple[Window, Outcome
     """Write down that the backfill is done with these. One that is marked keeps its first mark."""
     with store.transaction() as connection:
         at = now(connection)
-        for window, outcome in windows:
-            values = {"backfill_id": backfill_id, "window_key": window.key, "outcome": outcome, "done_at": at}
-            insert_new(connection, backfill_windows, values, ["backfill_id", "window_key"])
+        rows = [
+            {"backfill_id": backfill_id, "window_key": window.key, "outcome": outcome, "done_at": at}
+            for window, outcome in windows
+        ]
+        insert_all_new(connection, backfill_windows, rows, ["backfill_id", "window_key"])
         connection.execute(update(backfills).where(backfills.c.backfill_id == backfill_id).values(updated_at=at))
 
 

@@ -115,6 +115,17 @@ def insert_new(
     return connection.execute(on_postgres, execution_options=counted).rowcount == 1
 
 
+def insert_all_new(
+    connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]], keys: Sequence[str] | None = None
+) -> None:
+    """Insert those of the rows that are not there yet, by `keys` (any unique key), in their order."""
+    from sqlalchemy.dialects import postgresql, sqlite
+
+    insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+    # Given beside the statement, not in it: it is put together once for all rows.
+    connection.execute(insert(table).on_conflict_do_nothing(index_elements=keys), [dict(row) for row in rows])
+
+
 def _sqlite(url: URL) -> Engine:
     engine = create_engine(url, connect_args={"timeout": LOCK_WAIT_SECONDS})
 

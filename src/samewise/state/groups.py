@@ -19,7 +19,7 @@ from samewise.state import receipts
 from samewise.state import tasks as task_rows
 from samewise.state.checkpoint import Reach, move_on
 from samewise.state.contracts import Contract
-from samewise.state.engine import insert_new, now
+from samewise.state.engine import insert_all_new, now
 from samewise.state.leases import Lease, fenced_all
 from samewise.state.runs import from_row, to_row
 from samewise.state.store import Store, rides_out
@@ -39,8 +39,10 @@ def insert(store: Store, members: Sequence[RunRecord], held: Sequence[Lease]) ->
         known = connection.execute(select(runs).where(runs.c.group_id == _id(members))).mappings().all()
         if known:  # Written before, by a call whose answer was lost.
             return sorted((from_row(row) for row in known), key=lambda run: run.window)
+        insert_all_new(connection, runs, [to_row(member) for member in planned])
+        written = set(connection.execute(select(runs.c.run_id).where(runs.c.group_id == _id(members))).scalars())
         for member in planned:
-            if not insert_new(connection, runs, to_row(member)):
+            if member.run_id not in written:
                 raise Conflict(
                     f"generation {member.generation} of {member.pipeline} {member.window.key} was planned by "
                     "another run",
@@ -106,8 +108,7 @@ def checkpoint(
         if not connection.execute(open_runs).scalar():
             return
         at = now(connection)
-        for receipt in landed:
-            receipts.insert(connection, replace(receipt, landed_at=receipt.landed_at or at))
+        receipts.insert_all(connection, [replace(receipt, landed_at=receipt.landed_at or at) for receipt in landed])
         span = first.group.span.key if first.group is not None else first.window.key
         move_on(connection, first, f"{span} landed", watermark, contract)
         connection.execute(

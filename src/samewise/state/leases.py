@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Select, Update, and_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, Update, and_, bindparam, select, update
 
 from samewise.core.errors import Busy, LeaseLost
 from samewise.core.records import RunRecord
 from samewise.core.windows import instant_text
-from samewise.state.engine import insert_new, now
+from samewise.state.engine import insert_all_new, insert_new, now
 from samewise.state.holders import Holder, is_gone
 from samewise.state.store import Store, rides_out
 from samewise.state.tables import leases
@@ -72,25 +72,12 @@ def _take(
         ["target", "window_key"],
     )
     row = connection.execute(select(leases).where(_row(target, window_key)).with_for_update()).one()
-    for lease in asked:
-        # To the microsecond: another thread of this process has the same name.
-        same = (row.window_key, row.epoch, row.acquired_at) == (lease.window_key, lease.epoch, lease.acquired_at)
-        if same and row.holder == holder.to_json():
-            return lease
+    given = _given(row, holder, asked)
+    if given is not None:
+        return given
     at = now(connection)
-    if row.holder is not None:
-        other = Holder.from_json(row.holder)
-        if row.expires_at > at and not is_gone(other):
-            raise _busy(target, window_key, other, row.acquired_at, row.expires_at)
-    lease = Lease(
-        target=target,
-        window_key=window_key,
-        epoch=row.epoch + 1,
-        holder=holder,
-        ttl_seconds=ttl_seconds,
-        acquired_at=at,
-        expires_at=at + timedelta(seconds=ttl_seconds),
-    )
+    _check_free(row, target, at)
+    lease = _next(row, target, holder, ttl_seconds, at)
     asked.append(lease)
     connection.execute(
         update(leases)
@@ -103,6 +90,35 @@ def _take(
         )
     )
     return lease
+
+
+def _given(row: Row[Any], holder: Holder, asked: Sequence[Lease]) -> Lease | None:
+    """The lease that was given in answer to a call whose connection broke, if it was."""
+    for lease in asked:
+        # To the microsecond: another thread of this process has the same name.
+        same = (row.window_key, row.epoch, row.acquired_at) == (lease.window_key, lease.epoch, lease.acquired_at)
+        if same and row.holder == holder.to_json():
+            return lease
+    return None
+
+
+def _check_free(row: Row[Any], target: str, at: datetime) -> None:
+    if row.holder is not None:
+        other = Holder.from_json(row.holder)
+        if row.expires_at > at and not is_gone(other):
+            raise _busy(target, row.window_key, other, row.acquired_at, row.expires_at)
+
+
+def _next(row: Row[Any], target: str, holder: Holder, ttl_seconds: float, at: datetime) -> Lease:
+    return Lease(
+        target=target,
+        window_key=row.window_key,
+        epoch=row.epoch + 1,
+        holder=holder,
+        ttl_seconds=ttl_seconds,
+        acquired_at=at,
+        expires_at=at + timedelta(seconds=ttl_seconds),
+    )
 
 
 def acquire_all(
@@ -118,7 +134,30 @@ def _acquire_all(
     store: Store, target: str, keys: Sequence[str], holder: Holder, ttl_seconds: float, asked: list[Lease]
 ) -> list[Lease]:
     with store.transaction() as connection:
-        return [_take(connection, target, key, holder, ttl_seconds, asked) for key in keys]
+        # There is always a row to lock, so that two first runners line up as well.
+        rows = [{"target": target, "window_key": key, "epoch": 0} for key in keys]
+        insert_all_new(connection, leases, rows, ["target", "window_key"])
+        mine = and_(leases.c.target == target, leases.c.window_key.in_(keys))
+        found = connection.execute(select(leases).where(mine).order_by(leases.c.window_key).with_for_update()).all()
+        given = [lease for row in found if (lease := _given(row, holder, asked)) is not None]
+        if len(given) == len(found):
+            return given
+        at = now(connection)
+        for row in found:
+            _check_free(row, target, at)
+        held = [_next(row, target, holder, ttl_seconds, at) for row in found]
+        asked.extend(held)
+        connection.execute(
+            update(leases)
+            .where(mine)
+            .values(
+                epoch=leases.c.epoch + 1,
+                holder=holder.to_json(),
+                acquired_at=at,
+                expires_at=held[0].expires_at,
+            )
+        )
+        return held
 
 
 def renew(store: Store, lease: Lease) -> Lease:
@@ -173,12 +212,18 @@ def renew_all(store: Store, held: Sequence[Lease]) -> list[Lease]:
 def release_all(store: Store, held: Sequence[Lease]) -> None:
     """Give the windows free, each unless it was taken over. A second call changes nothing."""
     with store.transaction() as connection:
-        for lease in held:
-            connection.execute(
-                update(leases)
-                .where(_row(lease.target, lease.window_key), leases.c.epoch == lease.epoch)
-                .values(holder=None, acquired_at=None, expires_at=None)
-            )
+        mine = and_(
+            leases.c.target == bindparam("its_target"),
+            leases.c.window_key == bindparam("its_key"),
+            leases.c.epoch == bindparam("its_epoch"),
+        )
+        connection.execute(
+            update(leases).where(mine).values(holder=None, acquired_at=None, expires_at=None),
+            [
+                {"its_target": lease.target, "its_key": lease.window_key, "its_epoch": lease.epoch}
+                for lease in sorted(held, key=lambda lease: lease.window_key)
+            ],
+        )
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -10,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, RowMapping, and_, func, select
 from samewise.core.measures import Measures
 from samewise.core.records import Receipt, RunRecord
 from samewise.core.windows import Window
-from samewise.state.engine import insert_new
+from samewise.state.engine import insert_all_new, insert_new
 from samewise.state.store import Store, rides_out
 from samewise.state.tables import Instant, receipts, runs
 
@@ -31,6 +32,25 @@ def latest(store: Store, pipeline: str, task: str, window: Window) -> Receipt | 
     with store.reading() as connection:
         row = connection.execute(query).mappings().one_or_none()
     return None if row is None else _receipt(row)
+
+
+@rides_out
+def newest(store: Store, pipeline: str, task: str, windows: Sequence[Window]) -> dict[Window, Receipt]:
+    """The receipt of the newest generation that landed, of each of some windows that have one, in one query."""
+    query = (
+        select(receipts)
+        .where(
+            receipts.c.pipeline == pipeline,
+            receipts.c.task == task,
+            receipts.c.window_start >= min(window.start for window in windows),
+            receipts.c.window_end <= max(window.end for window in windows),
+        )
+        .order_by(receipts.c.generation)
+    )
+    wanted = set(windows)
+    with store.reading() as connection:
+        found = [_receipt(row) for row in connection.execute(query).mappings()]
+    return {receipt.window: receipt for receipt in found if receipt.window in wanted}
 
 
 @rides_out
@@ -158,6 +178,11 @@ def _of_target(pipeline: str, task: str, target: str) -> ColumnElement[bool]:
 def insert(connection: Connection, receipt: Receipt) -> bool:
     """Store a receipt; False, and nothing changed, if its run has one. `landed_at` must be known."""
     return insert_new(connection, receipts, _to_row(receipt), ["run_id"])
+
+
+def insert_all(connection: Connection, landed: Sequence[Receipt]) -> None:
+    """The same for several, each unless its run has one."""
+    insert_all_new(connection, receipts, [_to_row(receipt) for receipt in landed], ["run_id"])
 
 
 def _to_row(receipt: Receipt) -> dict[str, Any]:

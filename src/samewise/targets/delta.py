@@ -22,6 +22,7 @@ from samewise.storage.delta_log import CannotRead, DeltaLog, Log, SparkDeltaLog
 from samewise.storage.failures import Kind, read_failure
 from samewise.storage.files import is_local, join, list_files, local_path, spark_folder
 from samewise.storage.frames import measure_by, schema_of
+from samewise.targets.delta_fresh import is_empty, measure_files
 from samewise.targets.delta_keyed import classified, merge_statement, version_text
 from samewise.targets.delta_lineage import lineage
 
@@ -177,7 +178,10 @@ class DeltaTarget:
             self._merge(rows, write.keyed, write.batch or Batch({}), stamp)
             return Published()
         writer = rows.write.format("delta").mode("overwrite")
-        if write.span is None:
+        if write.inside and is_empty(self._read_log(fresh=True)):
+            # Nothing is there to be replaced: Delta need not look for it.
+            writer = writer.mode("append").option("mergeSchema", "true")
+        elif write.span is None:
             writer = writer.option("overwriteSchema", "true")
             if write.partition_by:
                 writer = writer.partitionBy(*write.partition_by)
@@ -246,6 +250,13 @@ class DeltaTarget:
         rows = self._at(version)
         schema = schema_of(rows if like is None else self._at(like))
         return measure_by(rows.where(spans.sql).selectExpr("*", f"{spans.number} AS {AT}"), schema, len(spans.parts))
+
+    def measure_published(self, spans: Spans, version: int) -> list[Measures]:
+        log = self._read_log()
+        found = None
+        if log is not None and self._location is not None:
+            found = measure_files(self._spark(), self._location, log, spans, version)
+        return self.measure_windows(spans, version) if found is None else found
 
     def lineage(self, keyed: Keyed, window_key: str, version: int) -> Lineage:
         return lineage(self._at(version), self._spark().read.format("delta").load(self._path()), keyed, window_key)

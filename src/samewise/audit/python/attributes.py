@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from samewise.audit.facts import Frame
-from samewise.audit.python import changes, database, frames, spark, statements
-from samewise.audit.python.values import Const, FrameV, Instance, Map, Ref, Seq, Str, Value
+from samewise.audit.python import changes, cloud, database, frames, spark, statements
+from samewise.audit.python.values import Const, FrameV, Handle, Instance, Map, Ref, Seq, Str, Value
 from samewise.audit.sql.names import is_key
 
 if TYPE_CHECKING:
@@ -42,7 +42,9 @@ def assigned(run: Interpreter, owner: Value, name: str, value: Value, node: ast.
             if isinstance(value, Ref):
                 conn.autocommit = value.last.endswith("AUTOCOMMIT")
         return
-    if isinstance(owner, FrameV):
+    if isinstance(owner, Handle) and owner.kind == "jobconfig":
+        cloud.configure(owner, name, value)
+    elif isinstance(owner, FrameV):
         item_assigned(run, owner, Str(text=name), value, node)
     elif isinstance(owner, Map) or owner.name == "config":
         pass

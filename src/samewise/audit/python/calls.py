@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from samewise.audit.facts import ClearOp, MarkOp
 from samewise.audit.python import clocks, cloud, database, effects, frames, orchestrators, spark, statements
-from samewise.audit.python.texts import formatted
+from samewise.audit.python.texts import formatted, less
 from samewise.audit.python.values import (
     ClassV,
     Const,
@@ -64,6 +64,12 @@ def call(run: Interpreter, node: ast.Call, owner: Value, args: list[Value], kwar
         made = _container(owner, name, args, kwargs)
         if made is not None:
             return made
+    if name in ("get", "getenv") and args:
+        defaults = [*args[1:], *(kwargs[key] for key in ("default", "default_var") if key in kwargs)]
+        if any("clock" in one.tags for one in defaults):
+            return Value(owner.tags - {"clock"}, owner.asked, as_text(args[0]) if isinstance(args[0], Str) else "given")
+    if name == "difference" and args and args[0].asked:
+        return less(owner, args[0])
     for library in _LIBRARIES:
         found: Value | None = library.call(run, node, owner, name, args, kwargs)
         if found is not None:

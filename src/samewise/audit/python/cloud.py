@@ -10,7 +10,20 @@ from samewise.audit.facts import ClearOp, Frame, FrameOp
 from samewise.audit.python import statements
 from samewise.audit.python.loads import modes_of
 from samewise.audit.python.spark import path_target
-from samewise.audit.python.values import Conn, Const, FrameV, Handle, Map, Ref, Seq, Str, Value, as_text, text_of
+from samewise.audit.python.values import (
+    Conn,
+    Const,
+    FrameV,
+    Handle,
+    Map,
+    Ref,
+    Seq,
+    Str,
+    Value,
+    as_text,
+    options_of,
+    text_of,
+)
 
 if TYPE_CHECKING:
     from samewise.audit.python.interpreter import Interpreter
@@ -37,26 +50,14 @@ def call(
     last = dotted.rpartition(".")[2]
     if dotted:
         if last in ("LoadJobConfig", "QueryJobConfig", "CopyJobConfig"):
-            return Handle(
-                kind="jobconfig",
-                data={
-                    "kind": last,
-                    "disposition": _disposition(kwargs.get("write_disposition")),
-                    "destination": text_of(kwargs.get("destination")),
-                },
-            )
+            made = Handle(kind="jobconfig", data={"kind": last, "disposition": "", "destination": None})
+            for key, value in kwargs.items():
+                configure(made, key, value)
+            return made
         if dotted.endswith("bigquery.Client"):
             return Handle(kind="bigquery", name="bigquery", conn=Conn("auto", "bigquery"))
         if last == "write_pandas" and len(args) >= 2:
-            return _add(
-                run,
-                node,
-                "snowflake",
-                "overwrite" if _is_true(kwargs.get("overwrite")) else "append",
-                _target(args, kwargs, 2, "table_name"),
-                args[1],
-                "write_pandas()",
-            )
+            return _write_pandas(run, node, args, kwargs)
         if last == "write_deltalake" and args:
             mode, sure = modes_of(kwargs.get("mode"), _MODES, "fail")
             return _add(
@@ -71,6 +72,11 @@ def call(
             )
         if re.search(r"(awswrangler|(^|\.)wr)\.\w+\.(to_parquet|to_csv|to_json|to_sql|copy|to_iceberg)$", dotted):
             return _wrangler(run, node, dotted, args, kwargs)
+        if last == "WriteToBigQuery" and "beam" in dotted and not _is_stream(run):
+            given = kwargs.get("write_disposition")
+            mode = _disposition(given) if given is not None else "append"
+            target = _target(args, kwargs, 0, "table")
+            return _add(run, node, "bigquery", mode, target, Value(), f"{last}()", sure=mode != "unknown")
         if last in ("MongoClient",):
             return Handle(kind="mongo")
     if isinstance(owner, Handle) and owner.kind == "mongo" and name == "get_database":
@@ -79,7 +85,8 @@ def call(
         config = kwargs.get("job_config")
         mode, sure = "append", config is None
         if isinstance(config, Handle) and config.kind == "jobconfig":
-            mode, sure = config.data["disposition"] or "append", True
+            mode = config.data["disposition"] or "append"
+            sure = mode != "unknown"
         elif config is not None:
             mode = "unknown"
         target = _target(args, kwargs, 1, "destination")
@@ -95,8 +102,11 @@ def call(
         if kwargs.get("row_ids") is not None:
             return Value()
         return _add(run, node, "bigquery", "append", _target(args, kwargs, 0, "table"), Value(), f"{name}()")
-    if name == "query" and isinstance(owner, Handle) and owner.kind == "bigquery":
-        config = kwargs.get("job_config")
+    config = kwargs.get("job_config")
+    if name == "query" and (
+        (isinstance(owner, Handle) and owner.kind == "bigquery")
+        or (isinstance(config, Handle) and config.kind == "jobconfig")
+    ):
         text = args[0] if args else kwargs.get("query")
         if isinstance(config, Handle) and config.kind == "jobconfig" and config.data.get("destination"):
             frame = statements.query_frame(run, text, node)
@@ -130,6 +140,19 @@ def call(
     return None
 
 
+def configure(config: Handle, name: str, value: Value) -> None:
+    """One setting of a job's config, by keyword or by assignment."""
+    if name in ("write_disposition", "**"):
+        config.data["disposition"] = _disposition(value)
+    elif name == "destination":
+        config.data["destination"] = text_of(value)
+
+
+def _is_stream(run: Interpreter) -> bool:
+    """Beam: what comes from a queue is not read again by a second run."""
+    return any(re.search(r"PubSub|Kafka|streaming", line) for line in run.context.lines)
+
+
 def _is_glue_write(node: ast.Call) -> bool:
     return isinstance(node.func, ast.Attribute) and "write_dynamic_frame" in ast.unparse(node.func)
 
@@ -142,11 +165,13 @@ def _is_true(value: Value | None) -> bool:
     return isinstance(value, Const) and value.value is True
 
 
-def _disposition(value: Value | None) -> str:
-    if isinstance(value, Ref):
-        return _DISPOSITIONS.get(value.last.lower(), "")
-    text = text_of(value)
-    return _DISPOSITIONS.get(text.lower(), "") if text else ""
+def _disposition(value: Value) -> str:
+    """append, overwrite, fail; `unknown` where it is said elsewhere."""
+    found = {
+        _DISPOSITIONS.get((one.last if isinstance(one, Ref) else text_of(one) or "").lower(), "unknown")
+        for one in options_of(value)
+    }
+    return found.pop() if len(found) == 1 else "unknown"
 
 
 def _target(args: list[Value], kwargs: dict[str, Value], position: int, name: str) -> str:
@@ -184,6 +209,16 @@ def _add(
     return Value()
 
 
+def _write_pandas(run: Interpreter, node: ast.Call, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    given = kwargs.get("overwrite")
+    if _is_true(kwargs.get("create_temp_table")) or (text_of(kwargs.get("table_type")) or "").startswith("temp"):
+        return Value()  # Gone with the session.
+    mode = "overwrite" if _is_true(given) else "append" if given is None or isinstance(given, Const) else "unknown"
+    target = _target(args, kwargs, 2, "table_name")
+    sure = "**" not in kwargs and mode != "unknown"
+    return _add(run, node, "snowflake", mode, target, args[1], "write_pandas()", sure=sure)
+
+
 def _wrangler(run: Interpreter, node: ast.Call, dotted: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
     given = kwargs.get("mode")
     dataset = _is_true(kwargs.get("dataset"))
@@ -193,9 +228,9 @@ def _wrangler(run: Interpreter, node: ast.Call, dotted: str, args: list[Value], 
         or (text_of(args[1]) if len(args) > 1 else None)
         or ""
     )
-    if ".s3." in dotted and not dataset:
-        return Value()
     mode, sure = modes_of(given, _MODES, "append")
+    if ".s3." in dotted and not dataset:
+        mode, sure = "overwrite", True  # One file, under its own name.
     if kwargs.get("upsert_conflict_columns") is not None or kwargs.get("merge_cols") is not None:
         return Value()
     rows = args[0] if args else kwargs.get("df") or Value()

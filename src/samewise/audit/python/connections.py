@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from samewise.audit.facts import ANY, ClearOp
 from samewise.audit.python.statements import (
     MANY,
     bounds_of,
@@ -17,6 +18,7 @@ from samewise.audit.python.statements import (
     run_sql,
 )
 from samewise.audit.python.values import (
+    ClassV,
     Conn,
     Const,
     FrameV,
@@ -60,8 +62,9 @@ _CONNECT = {
 }
 
 
+_MAKES_ROOM = re.compile(r"(^|_)(pre\w*|before|delete|truncate|clear|clean|cleanup|purge|preoperator|reset|setup)(_|$)")
 _HOOK = re.compile(
-    r"(Postgres|MySql|Snowflake|BigQuery|MsSql|Redshift|RedshiftSQL|Oracle|Jdbc|Sqlite|Odbc|Vertica|Hive\w*|Trino|Presto|Sql|DbApi|ClickHouse|Databricks\w*)Hook$"
+    r"(Postgres|MySql|Snowflake|BigQuery|MsSql|Redshift|RedshiftSQL|Oracle|Jdbc|Sqlite|Odbc|Vertica|Hive\w*|Trino|Presto|Sql|Athena|Teradata|DbApi|ClickHouse|Databricks\w*)Hook$"
 )
 
 
@@ -79,6 +82,8 @@ def library(
             isolation = kwargs.get("isolation_level")
             if isinstance(isolation, Const) and isolation.value is None and dialect == "sqlite":
                 conn.autocommit = True
+            path = text_of(args[0] if args else kwargs.get("database"))
+            conn.memory = path == ":memory:" or (dotted == "duckdb.connect" and path is None and not args)
             return Handle(kind="connection", conn=conn)
     last = dotted.rpartition(".")[2]
     if last in ("create_engine", "create_async_engine", "engine_from_config") or dotted.endswith("get_engine"):
@@ -119,11 +124,11 @@ def library(
     if last in ("insert", "pg_insert", "upsert") and args and "sqlalchemy" in dotted:
         if type(args[0]) is Value:
             return None  # A table that a library is handed: not its business what is written.
-        return Handle(kind="insert", data={"table": _table_name(args[0]), "guard": False, "select": False})
+        return Handle(kind="insert", data={"table": table_name(args[0]), "guard": False, "select": False})
     if last == "select" and "sqlalchemy" in dotted:
         return Handle(asked=frozenset(_selected(run, node)), kind="result")
     if last == "delete" and args and "sqlalchemy" in dotted and type(args[0]) is not Value:
-        return Handle(kind="delete", data={"table": _table_name(args[0])})
+        return Handle(kind="delete", data={"table": table_name(args[0])})
     if dotted.endswith(("sqlalchemy.Table", "schema.Table")) and args and isinstance(args[0], Str):
         return Handle(kind="table", name=args[0].text)
     if last == "closing" and args:
@@ -139,12 +144,15 @@ def _selected(run: Interpreter, node: ast.Call) -> Iterator[str]:
         value = run.lookup(one.id) if isinstance(one, ast.Name) else None
         if isinstance(value, Handle) and value.kind == "table":
             yield value.name
+        elif isinstance(value, Ref | ClassV) and value.name[:1].isupper():
+            yield table_name(value)
 
 
-def _table_name(value: Value) -> str:
+def table_name(value: Value) -> str:
+    """The table of a mapped class, or of Table("name")."""
     if isinstance(value, Handle) and value.kind == "table":
         return value.name
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", value.name).lower() or "the table"
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", value.name).lower() or "the table"
 
 
 def hook_call(
@@ -169,12 +177,17 @@ def hook_call(
             once = Conn(conn.kind, conn.dialect, autocommit=isinstance(auto, Const) and auto.value is True)
             for one in texts:
                 if isinstance(one, Str):
-                    run_sql(run, node, one, once, via="hook", many=False)
+                    given = bounds_of([*args[1:], *kwargs.values()])
+                    run_sql(run, node, one, once, via="hook", many=False, given=given)
+                elif one is not None and _MAKES_ROOM.search(one.name):
+                    run.add(ClearOp(run.place(node), target=ANY, sure=False))
             return Value()
         case "insert_rows":
             replaces = kwargs.get("replace")
             table = text_of(args[0] if args else kwargs.get("table"))
-            guard = isinstance(replaces, Const) and replaces.value is True
+            # Where the caller says whether to replace, it is the caller who has to know.
+            off = isinstance(replaces, Const) and not replaces.value and "param" not in replaces.tags
+            guard = replaces is not None and not off
             verb = "REPLACE INTO" if guard else "INSERT INTO"
             run_made_up(
                 run, node, f"{verb} {table or 'jj_table_'} (id) VALUES (1)", Conn("dbapi", conn.dialect), many=True

@@ -6,7 +6,8 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from samewise.audit.python.connections import engine_call, hook_call, library
+from samewise.audit.facts import ANY, ClearOp
+from samewise.audit.python.connections import engine_call, hook_call, library, table_name
 from samewise.audit.python.statements import (
     _SELECT,
     BOUND,
@@ -72,6 +73,10 @@ _FETCHES = frozenset(
 )
 
 
+_SCRIPT = re.compile(r"^read(_text)?$|(^|_)(schema|ddl|create|init|reset|drop|setup|truncate|delete|clear|clean)(_|$)")
+"""SQL from elsewhere that may well empty tables, or make them."""
+
+
 def _is_true(value: Value) -> bool:
     return isinstance(value, Const) and value.value is True
 
@@ -120,9 +125,9 @@ def call(
         and args
         and args[0].name
         and not isinstance(args[0], Str | Const)
-        and any(one.startswith("sqlalchemy") for one in run.imports)
+        and (any(one.startswith("sqlalchemy") for one in run.imports) or _is_model(owner, args[0]))
     ):
-        model = args[0].name.lower()
+        model = table_name(args[0])
         return Handle(asked=frozenset({model}), name=model, conn=conn_of(run, owner), kind="ormquery")
     match name:
         case "cursor":
@@ -160,6 +165,9 @@ def call(
             table = text_of(args[0])
             run_made_up(run, node, f"COPY {table} FROM STDIN WITH (FORMAT csv)", conn_of(run, owner), many=True)
             return Const(value=None)
+        case "drop_all":
+            run.add(ClearOp(run.place(node), target=ANY, sure=False))
+            return Const(value=None)
         case "bulk_create" if isinstance(node.func, ast.Attribute) and "objects" in ast.unparse(node.func.value):
             _bulk_create(run, node, kwargs)
             return Value()
@@ -172,22 +180,55 @@ def call(
         if owner.asked or owner.conn is not None:
             return Value(owner.tags, owner.asked, name)
         return None
+    if name == "command" and args and isinstance(args[0], Str) and "clickhouse_connect" in run.imports:
+        return run_sql(run, node, args[0], Conn("auto", "clickhouse"), via="execute", many=False)
     if name in _EXECUTES or name in MANY:
         return _executed(run, node, owner, name, args, kwargs)
+    if name in ("add", "add_all") and args and "sqlalchemy" in {one.partition(".")[0] for one in run.imports}:
+        return _added(run, node, owner, args[0])
     if name in ("bulk_insert_mappings", "bulk_save_objects") and args:
-        table = args[0].name.lower() if name == "bulk_insert_mappings" else "mapped_table"
+        table = table_name(args[0]) if name == "bulk_insert_mappings" else "mapped_table"
         if "param" not in args[0].tags:
-            run_made_up(run, node, f"INSERT INTO {table or 'x'} (id) VALUES (1)", conn_of(run, owner), many=True)
+            rows = Str(asked=bounds_of(args), text=f"INSERT INTO {table or 'x'} (id) VALUES (1)", exact=False)
+            execute(run, node, rows, conn_of(run, owner), via="execute", many=True)
         return Const(value=None)
     if (
         name == "query"
         and args
         and isinstance(args[0], Str)
         and (is_write(args[0].text) or _SELECT.match(args[0].text))
+        and not _has_destination(kwargs.get("job_config"))
     ):
         conn = owner.conn or Conn("auto", "bigquery" if "bigquery" in owner.name else "")
         return run_sql(run, node, args[0], conn, via="execute", many=False)
     return None
+
+
+def _is_model(owner: Value, given: Value) -> bool:
+    """session.query(Customer), where the session came from another module."""
+    return (
+        isinstance(given, Ref) and given.last[:1].isupper() and re.search(r"session|(^|_)db$", owner.name) is not None
+    )
+
+
+def _added(run: Interpreter, node: ast.Call, owner: Value, given: Value) -> Value | None:
+    """session.add(Model(...)) for each row, session.add_all([Model(...) for ...]): only in what moves data in bulk."""
+    first = node.args[0]
+    if isinstance(first, ast.ListComp | ast.GeneratorExp):
+        first = first.elt
+    model = first.func.id if isinstance(first, ast.Call) and isinstance(first.func, ast.Name) else ""
+    in_bulk = run.loop > 0 or first is not node.args[0]
+    if not model[:1].isupper() or not in_bulk or not (run.context.pipeline or run.task is not None):
+        return None
+    text = f"INSERT INTO {table_name(Value(name=model))} (id) VALUES (1)"
+    asked = bounds_of([given])
+    execute(run, node, Str(asked=asked, text=text, exact=False), conn_of(run, owner), via="execute", many=True)
+    return Const(value=None)
+
+
+def _has_destination(config: Value | None) -> bool:
+    """BigQuery: what the query gives is written to a table."""
+    return isinstance(config, Handle) and config.kind == "jobconfig" and bool(config.data.get("destination"))
 
 
 def _bulk_create(run: Interpreter, node: ast.Call, kwargs: dict[str, Value]) -> None:
@@ -231,7 +272,9 @@ def _executed(
         run_made_up(run, node, f"DELETE FROM {first.data['table']} WHERE jj_window_", conn, many=False)
         return Value()
     if isinstance(first, Str):
-        many = name in MANY or (len(args) > 1 and isinstance(args[1], Seq) and _is_rows(args[1]))
+        rows = args[1] if len(args) > 1 else None
+        one = isinstance(rows, Seq) and rows.exact and len(rows.items) <= 1
+        many = (name in MANY and not one) or (isinstance(rows, Seq) and _is_rows(rows))
         _, given = merged(args[1:])
         made = run_sql(run, node, first, conn, via="execute", many=many, given=bounds_of(args[1:]) if many else given)
         if not isinstance(owner, Ref):
@@ -241,6 +284,8 @@ def _executed(
         return made
     if first is None:
         return None
+    if _SCRIPT.search(first.name):
+        run.add(ClearOp(run.place(node), target=ANY, sure=False))
     return unknown(owner, first, name=name)
 
 

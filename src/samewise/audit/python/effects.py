@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from samewise.audit.facts import HttpOp, KafkaOp, MarkOp
-from samewise.audit.python.values import Const, Handle, Map, Ref, Str, Value, as_text, text_of
+from samewise.audit.python.values import Const, Handle, Map, Ref, Seq, Str, Value, as_text, text_of
 
 if TYPE_CHECKING:
     from samewise.audit.python.interpreter import Interpreter
@@ -124,7 +124,7 @@ def _post(
         args[1] if len(args) > 1 else None,
     )
     if isinstance(body, Map):
-        keyed = keyed or any(_KEY.search(key) for key in body.items)
+        keyed = keyed or _names_itself(body)
         if body.items and all(_READS.match(key) for key in list(body.items)[:1]):
             keyed = True  # It asks for something: a login, a search.
     elif isinstance(body, Value) and not isinstance(body, Str) and body is not None:
@@ -146,14 +146,24 @@ def _post(
         )
     if kwargs.get("files") is not None or "**" in kwargs:
         sure = False
-    if kwargs.get("auth") is not None and not body:
-        keyed = True
+    if body is None:
+        sure = False
+        keyed = keyed or kwargs.get("auth") is not None  # Nothing is said but who asks: a login.
     text = url.text if isinstance(url, Str) else url.name
     text = re.sub(r"jj_(\w+?)_(?=\W|$)", r"{\1}", text)
     if not re.search(r"^https?://", text) and not text.startswith("/") and "{" not in text and not isinstance(url, Str):
         text = text or "url"
     run.add(HttpOp(run.place(node), url=text, keyed=keyed, sure=sure and isinstance(url, Str), call=call_name))
     return Value(name="response")
+
+
+def _names_itself(body: Value, depth: int = 3) -> bool:
+    """Whether what is sent carries a key, at the top or in the records inside."""
+    if isinstance(body, Map):
+        return any(_KEY.search(key) for key in body.items) or (
+            depth > 0 and any(_names_itself(one, depth - 1) for one in body.items.values())
+        )
+    return isinstance(body, Seq) and depth > 0 and any(_names_itself(one, depth - 1) for one in body.items[:3])
 
 
 def _producer(args: list[Value], kwargs: dict[str, Value]) -> Handle:

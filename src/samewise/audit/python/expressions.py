@@ -7,7 +7,7 @@ import builtins
 import re
 from typing import TYPE_CHECKING
 
-from samewise.audit.python.scopes import asks_isin
+from samewise.audit.python.scopes import asks_isin, name_of
 from samewise.audit.python.texts import combine, joined
 from samewise.audit.python.values import (
     Alt,
@@ -22,6 +22,7 @@ from samewise.audit.python.values import (
     Str,
     Value,
     as_text,
+    given_or_clock,
     join,
     merged,
     unknown,
@@ -74,8 +75,12 @@ def evaluate(run: Interpreter, node: ast.expr) -> Value:
             return _compare(run, node)
         case ast.BoolOp():
             values = [run.eval(one) for one in node.values]
-            if isinstance(node.op, ast.Or) and len(values) == 2 and isinstance(values[1], Str):
-                return join(values[0], values[1])
+            if isinstance(node.op, ast.Or) and len(values) == 2:
+                told = given_or_clock(values[0], values[1])
+                if told is not None:
+                    return told
+                if isinstance(values[1], Str):
+                    return join(values[0], values[1])
             return unknown(*values)
         case ast.UnaryOp():
             value = run.eval(node.operand)
@@ -127,7 +132,7 @@ def _free(run: Interpreter, name: str) -> Value:
     starred = any(one.endswith(".*") for one in run.imports)
     if name in _BUILTINS or name[:1].isupper() or starred:
         return Ref(name=name, dotted=name)
-    made = Value(name=name)
+    made = Value(frozenset({"free"}), name=name)
     run.globals[name] = made
     return made
 
@@ -256,7 +261,7 @@ def _compare(run: Interpreter, node: ast.Compare) -> Value:
     if len(rights) == 1 and isinstance(node.ops[0], ast.Eq) and isinstance(rights[0], Const) and rights[0].value == 1:
         tags |= {"first_of_each"}
     if any(isinstance(op, ast.In | ast.NotIn) for op in node.ops):
-        names = " ".join(one.name for one in (left, *rights))
+        names = " ".join([*(one.name for one in (left, *rights)), *(name_of(one) for one in node.comparators)])
         tags |= {"exists"} if made.asked or _LEDGER.search(names) else set()
     if any(isinstance(one, Str) and one.text == "left_only" for one in rights):
         tags |= {"left_only"}

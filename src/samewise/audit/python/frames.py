@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from samewise.audit.facts import Frame
 from samewise.audit.python import loads, statements, writers
 from samewise.audit.python.changes import changed_by, filtered, frame_of
-from samewise.audit.python.spark import path_target
+from samewise.audit.python.spark import clock_of_path, path_target
 from samewise.audit.python.values import (
     Const,
     FrameV,
@@ -228,6 +228,9 @@ def _read(run: Interpreter, node: ast.Call, kind: str, args: list[Value], kwargs
         text = args[0] if args else kwargs.get("sql") or kwargs.get("query")
         if isinstance(text, Str) and statements.is_select(text.text):
             frame = statements.query_frame(run, text, node)
+            given = kwargs.get("params") or (args[4] if len(args) > 4 else None)
+            if given is not None:
+                frame.asked |= given.asked
         else:
             name = text_of(text) or ""
             frame = Frame(tables=frozenset({name.lower()} if name else ()))
@@ -235,4 +238,5 @@ def _read(run: Interpreter, node: ast.Call, kind: str, args: list[Value], kwargs
         return FrameV(frozenset(), frame.tables, frame=frame)
     first = text_of(args[0]) if args else None
     tables = frozenset({path_target(first)} if first else ())
-    return FrameV(frame=Frame(lib="pandas", raw="files", tables=tables))
+    frame = Frame(lib="pandas", raw="files", tables=tables, clock=clock_of_path(run, first, node))
+    return FrameV(frame=frame)

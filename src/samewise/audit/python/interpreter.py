@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from samewise.audit.facts import Context, Flow, Op, Retry, Task
 from samewise.audit.finding import Place
 from samewise.audit.python import binding, calling
-from samewise.audit.python.scopes import Call, enter, guard_tags, has_try, is_main, name_of, restore
+from samewise.audit.python.helpers import chosen, is_told
+from samewise.audit.python.scopes import Call, enter, guard_tags, has_try, is_exit, is_main, name_of, restore
 from samewise.audit.python.values import (
     ClassV,
     Const,
@@ -78,6 +79,7 @@ class Interpreter:
         op.guards = op.guards.union(*self.guards)
         op.task = op.task or self.task
         op.retry = op.retry or self.retry
+        op.told = op.told or is_told(self, op)
         if self.statement is not None:
             op.edit_lines = (self.statement.lineno, self.statement.end_lineno or self.statement.lineno)
         self.flow.ops.append(op)
@@ -115,6 +117,7 @@ class Interpreter:
         match node:
             case ast.Expr():
                 self.eval(node.value)
+                return is_exit(node.value)
             case ast.Assign():
                 value = self.eval(node.value)
                 for target in node.targets:
@@ -177,7 +180,7 @@ class Interpreter:
         test = self.eval(node.test)
         if isinstance(test, Const) and isinstance(test.value, bool) and not isinstance(node.test, ast.Name):
             return self.block(node.body if test.value else node.orelse)
-        guard = guard_tags(test)
+        guard = guard_tags(test) | chosen(test, node.test)
         before = dict(self.env)
         ended = self._arm(id(node), 0, guard, node.body)
         after_body = dict(self.env)

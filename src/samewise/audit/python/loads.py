@@ -39,7 +39,7 @@ def call(
                 target=path_target(text_of(first) or as_text(first) if first is not None else ""),
                 var=owner.name,
             )
-        case "to_sql":
+        case "to_sql" if args or "name" in kwargs:
             given = kwargs.get("if_exists") or (args[3] if len(args) > 3 else None)
             mode, sure = modes_of(
                 given, {"append": "append", "replace": "overwrite", "fail": "fail", "delete_rows": "overwrite"}, "fail"
@@ -65,7 +65,8 @@ def call(
             )
             if con is not None and con.conn is not None:
                 op.tx = con.conn.tx()
-            run.add(op)
+            if con is None or con.conn is None or not con.conn.memory:
+                run.add(op)
             return Const(value=None)
         case "to_gbq" | "write_database" | "write_delta" | "to_iceberg":
             given = kwargs.get("if_exists") or kwargs.get("if_table_exists") or kwargs.get("mode")

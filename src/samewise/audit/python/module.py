@@ -6,7 +6,7 @@ import ast
 import re
 from dataclasses import dataclass
 
-from samewise.audit.facts import Context
+from samewise.audit.facts import ONCE, Context
 
 _WEB = re.compile(
     r"^(flask|django|fastapi|starlette|sanic|tornado|bottle|falcon|pyramid|aiohttp\.web|rest_framework|graphene|strawberry|litestar|quart|streamlit|channels"
@@ -58,8 +58,10 @@ def describe(tree: ast.Module, seen: Seen, file: str, lines: list[str], *, langu
         or bool(imports & {"pytest", "unittest", "unittest.mock"})
         or (name.startswith("test_") and seen.tested)
     )
-    migration = any(one == "alembic" or one.startswith("django.db.migrations") for one in imports) or (
-        "upgrade" in functions and "downgrade" in functions
+    migration = (
+        any(one == "alembic" or one.startswith("django.db.migrations") for one in imports)
+        or ("upgrade" in functions and "downgrade" in functions)
+        or ONCE.search(file) is not None
     )
     classes = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
     return Context(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from samewise.audit.facts import Frame, FrameOp
 from samewise.audit.python import statements
-from samewise.audit.python.values import Conn, Map, Str, Value, place_of, text_of
+from samewise.audit.python.values import Conn, Map, Str, Value, as_text, place_of, text_of
 
 if TYPE_CHECKING:
     from samewise.audit.python.interpreter import Interpreter
@@ -33,7 +33,7 @@ def other_operator(run: Interpreter, node: ast.Call, last: str, kwargs: dict[str
         _add(run, node, "bigquery", mode, target, last, frame)
     elif last == "S3ToRedshiftOperator":
         method = (text_of(kwargs.get("method")) or "APPEND").upper()
-        table = ".".join(t for t in (text_of(kwargs.get("schema")), text_of(kwargs.get("table"))) if t)
+        table = ".".join(as_text(kwargs[key]) for key in ("schema", "table") if key in kwargs)
         _add(
             run,
             node,

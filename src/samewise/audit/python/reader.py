@@ -18,7 +18,7 @@ from samewise.audit.python.values import ClassV, Conn, Func, Instance, Str, Valu
 
 INTERESTING = re.compile(
     rb"execute|\.write|to_sql|insert|INSERT|MERGE|TRUNCATE|DELETE|COPY|\.sql\(|\.post\(|produce|\.send\(|write_|load_table|to_gbq|"
-    rb"Operator\(|foreachBatch|copy_|\.merge\(|to_csv|to_parquet|to_iceberg|\.run\(|bulk_|Disposition"
+    rb"Operator\(|foreachBatch|copy_|\.merge\(|to_csv|to_parquet|to_iceberg|\.run\(|bulk_|Disposition|start_date|add_all|WriteToBigQuery"
 )
 """A file without any of these writes nothing that the audit knows."""
 

@@ -93,6 +93,16 @@ def is_main(test: ast.expr) -> bool:
     return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"
 
 
+_EXITS = re.compile(r"^(sys\.)?exit$|^quit$|^os\._exit$|^dbutils\.notebook\.exit$")
+
+
+def is_exit(node: ast.expr) -> bool:
+    """sys.exit(): what follows is not reached."""
+    if not isinstance(node, ast.Call) or name_of(node.func) not in ("exit", "quit", "_exit"):
+        return False
+    return _EXITS.match(ast.unparse(node.func)) is not None
+
+
 def has_try(body: Sequence[ast.stmt]) -> bool:
     return any(isinstance(one, ast.Try) for one in body)
 

@@ -7,13 +7,15 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from samewise.audit.facts import ClearOp, Frame, FrameOp
+from samewise.audit.facts import ANY, ClearOp, Frame, FrameOp
+from samewise.audit.finding import Place
 from samewise.audit.python import statements
 from samewise.audit.python.columns import applied, column_function, column_method, window_method
 from samewise.audit.python.values import (
     Conn,
     FrameV,
     Handle,
+    Map,
     Ref,
     Str,
     Value,
@@ -95,7 +97,7 @@ def call(
             case "delta":
                 return _delta(run, node, owner, name, args, kwargs)
             case "mergebuilder":
-                return _merge(run, node, owner, name, args)
+                return _merge(run, node, owner, name, args, kwargs)
             case "column":
                 return column_method(owner, name, args)
             case "udf" if not name:
@@ -120,8 +122,18 @@ def call(
         first = text_of(args[0]) if args else None
         if first and (name != "rm" or owner.name in ("fs", "s3", "dbutils") or isinstance(owner, Ref)):
             run.add(ClearOp(run.place(node), target=path_target(first)))
+            _partition_gone(run, node, first)
             return Value()
+    if name == "delete" and isinstance(node.func, ast.Attribute) and "objects.filter" in ast.unparse(node.func):
+        run.add(ClearOp(run.place(node), target=ANY, sure=False))
+        return Value()
     return None
+
+
+def _partition_gone(run: Interpreter, node: ast.Call, path: str) -> None:
+    """.../dt=2026-04-25 is the folder of a table's partition: which table's, the catalog knows."""
+    if re.search(r"/\w+=", path):
+        run.add(ClearOp(run.place(node), target=ANY, sure=False))
 
 
 def _sql(run: Interpreter, node: ast.Call, text: Str, args: list[Value], kwargs: dict[str, Value]) -> Value:
@@ -184,7 +196,9 @@ def _reader(run: Interpreter, owner: Handle, name: str, args: list[Value], kwarg
                 tables.add(path_target(target))
             if "dbtable" in data["options"]:
                 tables.add(data["options"]["dbtable"].lower())
-            return FrameV(frame=Frame(lib="spark", tables=frozenset(t for t in tables if t), raw=raw, streaming=stream))
+            read = Frame(lib="spark", tables=frozenset(t for t in tables if t), raw=raw, streaming=stream)
+            read.clock = clock_of_path(run, target, run.statement)
+            return FrameV(frame=read)
         case _:
             return owner
 
@@ -194,6 +208,7 @@ def _delta(
 ) -> Value:
     match name:
         case "alias" | "as_":
+            owner.data["alias"] = text_of(args[0]) or "" if args else ""
             return owner
         case "merge":
             source = args[0] if args else kwargs.get("source")
@@ -208,6 +223,7 @@ def _delta(
                     "frame": frame,
                     "keys": keys,
                     "var": source.name if source else "",
+                    "alias": owner.data.get("alias", ""),
                 },
             )
         case "delete":
@@ -219,17 +235,41 @@ def _delta(
             return owner if name in ("tableName", "location", "addColumn", "addColumns", "execute") else Value()
 
 
-def _merge(run: Interpreter, node: ast.Call, owner: Handle, name: str, args: list[Value]) -> Value:
+def _merge(
+    run: Interpreter, node: ast.Call, owner: Handle, name: str, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     if name != "execute":
+        if name.startswith("whenMatchedUpdate"):
+            owner.data["accumulates"] = _added(owner.data.get("alias", ""), [*args, *kwargs.values()])
         return owner
     data = owner.data
     run.add(
         FrameOp(
             run.place(node), lib="spark", mode="merge", format="delta", target=data["target"], frame=data["frame"],
-            keys=data["keys"], method="merge", var=data["var"],
+            keys=data["keys"], method="merge", var=data["var"], accumulates=data.get("accumulates", ""),
         )
     )  # fmt: skip
     return Value()
+
+
+def _added(alias: str, given: list[Value]) -> str:
+    """set={"total": "t.total + s.total"}: the column that is added to, unless a condition asks for what is set."""
+    held = next((one for one in given if isinstance(one, Map)), None)
+    condition = " ".join(text_of(one) or "" for one in given)
+    if held is None or any(re.search(rf"\b{re.escape(key.rpartition('.')[2])}\b", condition) for key in held.items):
+        return ""
+    for key, value in held.items.items():
+        column, text = re.escape(key.rpartition(".")[2]), text_of(value) or ""
+        own = rf"\b{re.escape(alias)}\.{column}\b" if alias else rf"\b\w+\.{column}\b"
+        if re.search(rf"{own}(?:\s*,\s*0\s*\))?\s*[+*-](?!\s*1\b)|[+*-]\s*(?:coalesce\()?{own}", text, re.IGNORECASE):
+            return key.rpartition(".")[2].lower()
+    return ""
+
+
+def clock_of_path(run: Interpreter, path: str | None, node: ast.AST | None) -> tuple[str, Place] | None:
+    """A task that asks the clock which folder or file it has to read. Elsewhere nobody told it the interval."""
+    asks = run.task is not None and node is not None and "jj_clock" in (path or "")
+    return ("the clock", run.place(node)) if asks and node is not None else None
 
 
 def path_target(text: str) -> str:

@@ -190,7 +190,8 @@ def _add(
         op.conn = conn
         op.guards = text.asked | asked
         op.raw = text.text[op.statement.start : op.statement.start + len(op.statement.text)]
-        run.add(op)
+        if conn is None or not conn.memory or "." in op.statement.target:
+            run.add(op)  # In memory everything is made anew; a dotted name may be of a database that is attached.
 
 
 def literal_place(text: Str, at: Text, statement: Statement, otherwise: Place) -> Place:

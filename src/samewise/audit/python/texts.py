@@ -37,6 +37,11 @@ def joined(run: Interpreter, node: ast.JoinedStr) -> Str:
     return Str(tags, asked, text=text, exact=exact, node=node)
 
 
+def less(left: Value, known: Value) -> Value:
+    """What is left of a set without those that were asked for: the new ones."""
+    return Value(left.tags | known.tags | {"notin"}, left.asked | known.asked, left.name)
+
+
 def combine(op: ast.operator, left: Value, right: Value) -> Value:
     """left + right, left % right, and the rest."""
     if isinstance(left, Alt) and isinstance(op, ast.Add | ast.Mod):
@@ -57,6 +62,8 @@ def combine(op: ast.operator, left: Value, right: Value) -> Value:
         return Str(*merged((left, right)), text=f"{as_text(left)}/{as_text(right)}", exact=False)
     if isinstance(op, ast.RShift | ast.LShift):
         return right
+    if isinstance(op, ast.Sub) and isinstance(right, Seq) and right.asked:
+        return less(left, right)
     if isinstance(op, ast.BitAnd | ast.BitOr):
         return unknown(left, right)
     if isinstance(op, ast.Sub) and "clock" in left.tags and "clock" in right.tags:

@@ -142,6 +142,8 @@ def _end(
             overwrite = kwargs.get("overwrite") or (args[1] if len(args) > 1 else None)
             if isinstance(overwrite, Const) and overwrite.value is True:
                 mode, sure = "overwrite", True
+            elif overwrite is not None and not isinstance(overwrite, Const):
+                mode, sure = "unknown", False
             elif mode == "fail":
                 mode, sure = "append", True
             dynamic = mode == "overwrite" and (set_dynamic or options.get("partitionoverwritemode") == "dynamic")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from samewise.audit.rules import (
+    accumulate,
     clocks,
     effects,
     frames,
@@ -39,6 +40,12 @@ RULES: tuple[Rule, ...] = (
         "Between the write and the clean-up readers see duplicates, and a clean-up that fails leaves them.",
         "the clean-up fails, or readers come first", "write by key, so that nothing needs it",
         inserts.dedup_later,
+    ),
+    Rule(
+        "SW105", "adds-to-itself", "A value is added to itself",
+        "The second run adds the same amount a second time, though it finds the row by its key.",
+        "a retry after the write landed", "set the total of the window, or mark what was applied",
+        accumulate.adds_again,
     ),
     Rule(
         "SW201", "delete-insert-not-atomic", "DELETE + INSERT outside one transaction",
@@ -150,5 +157,5 @@ RULES: tuple[Rule, ...] = (
 
 BY_ID = {rule.id: rule for rule in RULES}
 
-VERSION = 2
+VERSION = 3
 """Raised when rules or readers change, so that what was remembered of a file is not believed any more."""

@@ -13,10 +13,14 @@ from samewise.audit.rules.shared import quiet
 _ASKS = re.compile(
     r"search|query|graphql|login|token|auth|oauth|session|sign_?in|predict|infer|embed|complet|chat|generat|translat|validat"
     r"|verif|lookup|find|/list|report|export|download|rpc|scroll|batch_?get|webhook|slack|discord|teams|telegram|pagerduty"
-    r"|notif|alert|metric|/write\b|_bulk\b|/push\b|influx|loki|telemetry|collect|/log|health|ping|refresh|callback|hooks?\.|hook_url|transform|convert|render"
-    r"|calculat|estimat|quote|preview|dry_?run|statement|sql|read|fetch|/get|ocr|classif|score|trigger|ntfy|sentry|form",
+    r"|notif|alert|metric|/track\b|segment\.|analytics|/write\b|_bulk\b|/push\b|influx|loki|telemetry|collect|/log|health|ping|refresh|callback|hooks?\.|hook_url|transform|convert|render"
+    r"|calculat|estimat|quote|preview|dry_?run|statement|sql|read|fetch|/get|ocr|classif|score|trigger|ntfy|sentry|form|invocation|serving-|/(mkdirs?|destroy|cancel|close|stop|delete|terminate|pause|resume)\b",
     re.IGNORECASE,
 )
+
+
+_LOCAL = re.compile(r"https?://(localhost|127\.0\.0\.1|0\.0\.0\.0)\b")
+"""One's own service, tried out by hand."""
 
 
 def post(flow: Flow) -> Iterator[Finding]:
@@ -24,14 +28,16 @@ def post(flow: Flow) -> Iterator[Finding]:
     if quiet(flow) or flow.context.web:
         return
     for op in flow.ops:
-        if not isinstance(op, HttpOp) or op.keyed or _ASKS.search(op.url):
+        if not isinstance(op, HttpOp) or op.keyed or _ASKS.search(op.url) or _LOCAL.match(op.url):
             continue
         retried = op.retry is not None or (op.task is not None and op.task.retry is not None)
         repeated = retried or op.task is not None or op.loop > 0 or flow.context.pipeline
         known = re.search(r"https?://[^/{]+/\w|/\w+", op.url) is not None
         if not known and not repeated:
             continue
-        unsure = not op.sure or not known or (flow.context.client and not repeated)
+        known = known and (repeated or re.match(r"https?://[^/{]", op.url) is not None)
+        wraps = not retried and op.task is None and (flow.context.client or _is_method(flow, op))
+        unsure = not op.sure or not known or wraps
         yield found(
             "SW601",
             op,
@@ -46,6 +52,11 @@ def post(flow: Flow) -> Iterator[Finding]:
             unsure=unsure,
             target=op.url,
         )
+
+
+def _is_method(flow: Flow, op: HttpOp) -> bool:
+    """A method of a class that nothing here calls wraps the API for others: they know whether they repeat it."""
+    return flow.name != "<module>" and "." in op.scope
 
 
 def produce(flow: Flow) -> Iterator[Finding]:

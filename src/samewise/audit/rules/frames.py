@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from samewise.audit.facts import Flow, FrameOp, SqlOp
+from samewise.audit.facts import Flow, FrameOp, SqlOp, exclude
 from samewise.audit.finding import Finding, Fix, Level
 from samewise.audit.rules.base import found, last_part, named, swap
-from samewise.audit.rules.shared import above, cleared_before, quiet
+from samewise.audit.rules.shared import above, by_key, cleared_before, is_staging, quiet
 from samewise.audit.sql.guards import own_guard
-from samewise.audit.sql.statement import is_log, is_scratch, same_table
+from samewise.audit.sql.statement import is_ledger, is_log, is_scratch, same_table
 
 _TABLE_FORMATS = frozenset({"delta", "iceberg", "hudi"})
 _CONNECTOR = re.compile(
@@ -18,6 +18,8 @@ _CONNECTOR = re.compile(
     r"|postgres|mysql|oracle|clickhouse|teradata|vertica|paimon|jj_"
 )
 """What is known to add rows in mode append. Of other connectors it is not known what they do."""
+_OF_A_RUN = re.compile(r"^_?(run|batch|load|job)_?id$")
+"""Rows that wait in a staging table and say which run brought them can be told apart."""
 _PLAIN = frozenset({"parquet", "orc", "avro"})
 
 
@@ -35,17 +37,20 @@ def append(flow: Flow) -> Iterator[Finding]:
 def _appended(flow: Flow, op: FrameOp) -> Iterator[Finding]:
     if is_scratch(op.target) or is_log(op.target) or op.frame.anti or above(op, op.target) in ("key", "check"):
         return
-    if any(same_table(table, op.target) for table in op.frame.asked):
-        return  # It goes on from what the target holds.
+    if any(same_table(table, op.target) for table in op.frame.asked) or _first_replaces(flow, op):
+        return  # It goes on from what the target holds, or from what the first turn of the loop has put there.
     if {"txnappid", "txnversion"} & {name.lower() for name in op.options}:
         return
-    if op.format in ("console", "memory", "noop", "kafka") or op.format == "hudi" or op.keys or _by_key(op):
+    if op.format in ("console", "memory", "noop", "kafka") or op.format == "hudi" or op.keys or by_key(op):
         return
     cleared = cleared_before(flow, op)
     if cleared is not None and cleared.sure:
         return
     unsure = not op.sure or op.mode == "unknown" or cleared is not None or above(op, op.target) == "maybe"
-    unsure = unsure or (op.lib == "spark" and _CONNECTOR.search(op.format) is None)
+    unsure = unsure or (op.lib == "spark" and _CONNECTOR.search(op.format) is None) or op.told
+    unsure = (
+        unsure or flow.context.web or _mode_is_chosen(flow, op) or any(is_ledger(table) for table in op.frame.asked)
+    )
     where = named(op.target, "its target")
     if op.mode == "unknown":
         message = f"how {where} is written is decided elsewhere: if that says append, a second run adds the rows again"
@@ -66,14 +71,31 @@ def _appended(flow: Flow, op: FrameOp) -> Iterator[Finding]:
     )
 
 
-def _by_key(op: FrameOp) -> bool:
-    """Stores in which a row replaces the one with its key, whatever the mode is called."""
-    names = {name.lower() for name in op.options}
-    if re.search(r"elastic|opensearch", op.format):
-        return bool(names & {"es.mapping.id", "opensearch.mapping.id"})
-    if "mongo" in op.format:
-        return bool(names & {"idfieldlist", "operationtype", "replacedocument", "upsertdocument"})
-    return re.search(r"cassandra|dynamodb|hbase|kudu|redis|aerospike|scylla|bigtable|cosmos", op.format) is not None
+def _first_replaces(flow: Flow, op: FrameOp) -> bool:
+    """for chunk in chunks: the first one replaces the table, the others are added."""
+    return (
+        op.loop > 0
+        and "*asked" not in op.guards
+        and any(
+            isinstance(other, FrameOp)
+            and other.mode == "overwrite"
+            and other.loop == op.loop
+            and exclude(op, other)
+            and same_table(other.target, op.target)
+            for other in flow.ops
+        )
+    )
+
+
+def _mode_is_chosen(flow: Flow, op: FrameOp) -> bool:
+    """The other arm of `if mode == ...` replaces the same target: whoever calls it says which."""
+    return "*chosen" in op.guards and any(
+        isinstance(other, FrameOp)
+        and other.mode in ("overwrite", "replace", "merge")
+        and exclude(op, other)
+        and same_table(other.target, op.target)
+        for other in flow.ops
+    )
 
 
 def _append_fix(flow: Flow, op: FrameOp) -> Fix:
@@ -131,7 +153,8 @@ def _copied(flow: Flow, op: SqlOp) -> Iterator[Finding]:
     if op.via == "file" and re.search(r"FROM STDIN", statement.flat) and "FORMAT" not in statement.flat:
         return  # A dump: restored once, into an empty database.
     target = statement.target
-    unsure = cleared is not None or above(op, target) == "maybe"
+    unsure = cleared is not None or above(op, target) == "maybe" or op.told or flow.context.web
+    unsure = unsure or (is_staging(target) and any(_OF_A_RUN.search(column) for column in statement.columns))
     yield found(
         "SW101",
         op,
@@ -169,7 +192,7 @@ def plain_overwrite(flow: Flow) -> Iterator[Finding]:
             f"overwriting {op.format} files deletes {named(op.target, 'the old ones')} before the new ones are written:"
             " a failure in between leaves a part, or nothing",
             Fix('write Delta or Iceberg (.format("delta")): readers see the old or the new', edits),
-            unsure=not op.sure,
+            unsure=not op.sure or op.told,
             target=op.target,
         )
 
@@ -198,7 +221,7 @@ def dynamic_overwrite(flow: Flow) -> Iterator[Finding]:
                     " even if nothing is left of it",
                     edits,
                 ),
-                unsure=not op.sure,
+                unsure=not op.sure or op.told,
                 target=op.target,
             )
         elif isinstance(op, SqlOp) and op.statement.kind == "overwrite" and "dynamic" in op.statement.modifiers:

@@ -10,7 +10,7 @@ from samewise.audit.finding import Edit, Finding, Fix, Level, Related
 from samewise.audit.rules.base import found, last_part, named, swap
 from samewise.audit.rules.shared import cleared_before, guard_of, moves, quiet
 from samewise.audit.sql.names import pick_key
-from samewise.audit.sql.statement import is_log, is_scratch, same_table
+from samewise.audit.sql.statement import is_ledger, is_log, is_scratch, same_table
 from samewise.audit.sql.template import HOLE
 
 _NO_CONFLICT = frozenset({"tsql", "snowflake", "bigquery", "redshift", "oracle", "hive"})
@@ -18,8 +18,9 @@ _NO_KEYS = frozenset(
     {"spark", "databricks", "hive", "snowflake", "bigquery", "redshift", "athena", "trino", "presto", "clickhouse"}
 )
 _NAMELESS = re.compile(rf"\bINTO\s+[\"`\[]?{HOLE}_\w*[\"`\]]?\s*(?![.\w])", re.IGNORECASE)
+_PARAMETER = re.compile(rf"\b{HOLE}_?\w*|\?|%s|:\w|\$\d", re.IGNORECASE)
 _LOADS = re.compile(
-    r"load|etl|ingest|import|sync|pipeline|job|insert|extract|store|populate|upsert|dump|scrap|crawl|fetch"
+    r"(?<!up)(?<!down)load|etl|ingest|import|sync|pipeline|job|insert|extract|store|populate|upsert|dump|scrap|crawl|fetch"
 )
 
 
@@ -38,6 +39,8 @@ def _judged(flow: Flow, op: SqlOp) -> tuple[str, bool] | None:
         return None
     if cleared is not None:
         return "its target is emptied on some paths only", True
+    if op.told:
+        return "its callers say where to, and are not seen here", True
     return "", guard == "maybe"
 
 
@@ -83,14 +86,20 @@ def insert_values(flow: Flow) -> Iterator[Finding]:
             continue
         why, unsure = judged
         bulk = op.many or op.loop > 0
+        if not bulk and op.via != "file" and is_ledger(op.statement.target):
+            continue  # One row that says how far a run came.
         level = Level.WARNING
         if op.via == "file" or (op.task is None and _NAMELESS.search(op.statement.text)):
             # A seed, or a helper that is told the table by others.
             unsure = True
+        elif not bulk and op.task is None and not _PARAMETER.search(op.statement.text):
+            unsure = True  # Rows that are written out: a seed, or someone trying things in a notebook.
         elif not bulk and op.task is None and not flow.context.pipeline:
             if not _LOADS.search(f"{op.scope} {flow.context.file}".lower()):
                 continue
             unsure = True
+        elif not bulk and op.task is None and flow.name != "<module>":
+            unsure = True  # One row, by a function that others call: an application's.
         elif op.task is None and not flow.context.pipeline and getattr(op.conn, "kind", "") == "unknown":
             # On a connection that was handed in: a loader, or the repository of an application?
             unsure = unsure or not _LOADS.search(f"{op.scope} {flow.context.file}".lower())

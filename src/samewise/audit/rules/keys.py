@@ -235,11 +235,28 @@ def offset_key(flow: Flow) -> Iterator[Finding]:
         )
 
 
+_SURROGATE = re.compile(r"surrogate_key\s*\(\s*\[?([^\])]*)\]?\s*\)\s*-?\}\}\s*(?:as\s+)?(\w+)", re.IGNORECASE)
+
+
+def _model_keys(op: ModelOp) -> tuple[str, ...]:
+    """The unique_key of an incremental model, and what it is made of where dbt_utils makes it."""
+    given = op.config.get("unique_key")
+    if op.config.get("materialized") != "incremental" or not given:
+        return ()
+    keys = [str(one).lower() for one in (given if isinstance(given, list) else [given])]
+    for columns, name in _SURROGATE.findall(op.raw):
+        if name.lower() in keys:
+            keys += [part.lower() for part in re.findall(r"['\"](\w+)['\"]", columns)]
+    return tuple(keys)
+
+
 def _keys(flow: Flow) -> Iterator[tuple[Op, tuple[str, ...], Place]]:
     """Every key by which rows are told apart on their way into a write."""
     told: set[Place] = set()
     for op in flow.ops:
-        if isinstance(op, SqlOp):
+        if isinstance(op, ModelOp):
+            yield op, _model_keys(op), op.place
+        elif isinstance(op, SqlOp):
             if op.statement.kind == "merge":
                 yield op, merge_keys(op.statement), op.place
             elif op.statement.kind in ("insert", "values"):

@@ -31,6 +31,7 @@ def delete_insert(flow: Flow) -> Iterator[Finding]:
         told.add(id(cleared.op))
         verb = cleared.op.statement.uppers[0] if isinstance(cleared.op, SqlOp) else "the delete"
         level, unsure = _how_sure(cleared.op, op)
+        unsure = unsure or _in_a_template(cleared.op)
         yield found(
             "SW201",
             cleared.op,
@@ -42,6 +43,11 @@ def delete_insert(flow: Flow) -> Iterator[Finding]:
             target=target,
             related=(Related(op.place, "the rows come back here"),),
         )
+
+
+def _in_a_template(op: Op) -> bool:
+    """Whoever fills it in runs it, in a transaction or not."""
+    return isinstance(op, SqlOp) and op.via == "file" and op.told
 
 
 def _fills(op: Op) -> bool:
@@ -114,7 +120,7 @@ def dropping_swap(flow: Flow) -> Iterator[Finding]:
         if _kept_aside(flow.ops[:index], target):
             continue
         dialect = op.statement.dialect or flow.dialect or ("snowflake" if _replaces(flow) else "")
-        unsure = not op.tx_sure and op.via not in ("file", "spark")
+        unsure = (not op.tx_sure and op.via not in ("file", "spark")) or _in_a_template(op)
         yield found(
             "SW202",
             op,

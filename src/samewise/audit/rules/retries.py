@@ -9,7 +9,7 @@ from samewise.audit.finding import Finding, Fix, Level, Place, Related
 from samewise.audit.rules.base import found
 from samewise.audit.rules.shared import quiet
 
-UNSAFE = frozenset({"SW101", "SW102", "SW103", "SW201", "SW202", "SW702"})
+UNSAFE = frozenset({"SW101", "SW102", "SW103", "SW105", "SW201", "SW202", "SW702"})
 """What a retry turns into doubled or lost rows."""
 
 

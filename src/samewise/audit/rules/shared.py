@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from samewise.audit.facts import ClearOp, Flow, FrameOp, Op, SqlOp, exclude, happens_before
+from samewise.audit.facts import ANY, ClearOp, Flow, FrameOp, Op, SqlOp, exclude, happens_before
 from samewise.audit.sql.guards import own_guard
 from samewise.audit.sql.inside import CLOCK
 from samewise.audit.sql.statement import is_ledger, is_scratch, same_table
@@ -70,7 +70,7 @@ def cleared_before(flow: Flow, op: Op) -> Cleared | None:
     for other in flow.ops:
         if other is op:
             break
-        if exclude(other, op) or not same_table(target_of(other), target):
+        if exclude(other, op) or not (same_table(target_of(other), target) or target_of(other) == ANY):
             continue
         one = _clears(other, op, flow)
         if one is not None and (best is None or one.sure or not best.sure):
@@ -80,7 +80,7 @@ def cleared_before(flow: Flow, op: Op) -> Cleared | None:
 
 
 def _clears(other: Op, op: Op, flow: Flow) -> Cleared | None:
-    sure = happens_before(other, op)
+    sure = happens_before(other, op) and not _apart(other, op)
     if isinstance(other, ClearOp):
         return Cleared(other, False, False, sure and other.sure, True)
     if isinstance(other, FrameOp):
@@ -110,6 +110,11 @@ def _clears(other: Op, op: Op, flow: Flow) -> Cleared | None:
             return Cleared(other, together, True, sure)
         case _:
             return None
+
+
+def _apart(one: Op, other: Op) -> bool:
+    """In two procedures of one file: which of them is called, and when, is not seen here."""
+    return isinstance(one, SqlOp) and isinstance(other, SqlOp) and one.via == "file" and one.scope != other.scope
 
 
 def _is_retention(op: SqlOp) -> bool:
@@ -154,6 +159,16 @@ def above(op: Op, target: str) -> str:
         if same_table(table, target) or is_ledger(table):
             return "check"
     return "maybe" if "*asked" in op.guards else ""
+
+
+def by_key(op: FrameOp) -> bool:
+    """Stores in which a row replaces the one with its key, whatever the mode is called."""
+    names = {name.lower() for name in op.options}
+    if re.search(r"elastic|opensearch", op.format):
+        return bool(names & {"es.mapping.id", "opensearch.mapping.id"})
+    if "mongo" in op.format:
+        return bool(names & {"idfieldlist", "operationtype", "replacedocument", "upsertdocument"})
+    return re.search(r"cassandra|dynamodb|hbase|kudu|redis|aerospike|scylla|bigtable|cosmos", op.format) is not None
 
 
 def passes_on(flow: Flow, op: Op, target: str) -> bool:

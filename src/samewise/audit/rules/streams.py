@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from samewise.audit.facts import Flow, FrameOp, SqlOp, StreamOp
 from samewise.audit.finding import Finding, Fix, Level
 from samewise.audit.rules.base import found, last_part, named, swap
-from samewise.audit.rules.shared import above, cleared_before, guard_of, quiet
+from samewise.audit.rules.shared import above, by_key, cleared_before, guard_of, quiet
 from samewise.audit.sql.statement import is_log
 
 _TO_LOOK_AT = frozenset({"console", "memory", "noop", "rate"})
@@ -55,6 +55,7 @@ def batch_append(flow: Flow) -> Iterator[Finding]:
                 is_log(op.target)
                 or above(op, op.target) in ("key", "check")
                 or op.format in ("console", "noop", "kafka")
+                or by_key(op)
             ):
                 continue
             cleared = cleared_before(flow, op)

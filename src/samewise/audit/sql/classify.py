@@ -201,7 +201,7 @@ def _create(made: Statement, at: int) -> None:
     at += 1
     while _at(uppers, at) in (
         *("OR", "REPLACE", "TEMP", "TEMPORARY", "GLOBAL", "LOCAL", "TRANSIENT", "UNLOGGED", "EXTERNAL", "VOLATILE"),
-        *("MULTISET", "HYBRID", "FOREIGN", "ALTER"),
+        *("MULTISET", "HYBRID", "FOREIGN", "ALTER", "VIRTUAL"),
     ):
         if uppers[at] == "REPLACE":
             marks.add("or_replace")
@@ -285,7 +285,9 @@ def _copy(made: Statement, at: int) -> None:
     into = _at(uppers, at + 1) == "INTO"
     made.target, after = table_at(made.words, at + (2 if into else 1))
     if _at(uppers, after) == "(" and made.target:
-        after = _closing(made.words, after) + 1
+        end = _closing(made.words, after)
+        made.columns = tuple(bare(w) for w in made.words[after + 1 : end] if w.kind in ("word", "quoted"))
+        after = end + 1
     if "FROM" in uppers[after : after + 1]:
         made.kind = "copy"
         if into and "FORCE" not in uppers:

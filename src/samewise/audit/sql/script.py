@@ -21,6 +21,12 @@ WRITE_WORDS = re.compile(
 _IMPLICIT = re.compile(
     r"SET\s+AUTOCOMMIT\s*(=|TO)?\s*(0|OFF|FALSE)|IMPLICIT_TRANSACTIONS\s+ON|\\set\s+AUTOCOMMIT\s+off", re.I
 )
+_TOLD = re.compile(
+    r"(?:[^{};]|\{\{[^}]*\}\})*?\b(?:INTO|OVERWRITE|COPY|TABLE|TRUNCATE|DELETE\s+(?:\w+\s+)?FROM|EXISTS|UPDATE)"
+    r"\s+\{\{-?\s*\w+\s*-?\}\}(?![.\w])",
+    re.IGNORECASE,
+)
+"""`INSERT INTO {{ target }}`: a template of a library, which says where to. `{{ params.table }}` is a task's own."""
 _MAX_STATEMENTS = 4000
 
 
@@ -44,7 +50,9 @@ def _body(routine: Statement, text: str, dialect: str) -> Iterator[Statement]:
             continue
         start, end = word.start + opening.end(), word.end - opening.end()
         inner = words_of(text, start=start, end=end)
-        atomic = dialect != "snowflake" and routine.uppers[0] != "EXECUTE"
+        # A function of PostgreSQL runs in the transaction of its caller, whatever else the file looks like.
+        postgres = "PLPGSQL" in routine.flat or routine.has("RETURNS TRIGGER")
+        atomic = (dialect != "snowflake" or postgres) and routine.uppers[0] != "EXECUTE"
         for one in split(inner, text):
             made = classify(one, text, dialect)
             made.modifiers = made.modifiers | ({"atomic"} if atomic else {"inside"})
@@ -79,6 +87,7 @@ def read_script(text: str, context: Context, dialect: str = "") -> Flow:
         if isinstance(op, SqlOp):
             begin = op.statement.start
             op.raw = text[begin : begin + len(op.statement.text)]
+            op.told = _TOLD.match(op.raw) is not None
     return flow
 
 
@@ -108,6 +117,7 @@ def operations(
     """IFs that are open: their words, and the depth of BEGIN at which they began."""
     depth = 0
     routine: object = None
+    routines, quoted = 0, False
     trigger = False
     for statement in statements:
         kind = statement.kind
@@ -137,11 +147,16 @@ def operations(
         elif kind == "routine":
             number += 1
             routine = ("routine", number)
+            routines += 1
             trigger = "trigger" in statement.modifiers
         if conditions and kind != "control":
             statement.conditional = " ".join(words for words, _ in conditions)
         if trigger:
             statement.modifiers = statement.modifiers | {"trigger"}
+        if kind == "routine":
+            quoted = any(word.kind == "string" and word.text.startswith("$") for word in statement.words)
+        body = bool({"atomic", "inside"} & statement.modifiers)
+        scope = f"routine {routines}" if routines and (body or not quoted) else ""
         inside = "atomic" in statement.modifiers
         if implicit and kind in ("truncate", "drop", "create", "ctas"):
             # DDL commits what came before it, and itself.
@@ -150,5 +165,5 @@ def operations(
             current = ("implicit", number)
         else:
             tx = current or (routine if inside else None)
-        ops.append(SqlOp(place(statement), tx=tx, statement=statement, via=via, tx_sure=sure))
+        ops.append(SqlOp(place(statement), tx=tx, scope=scope, statement=statement, via=via, tx_sure=sure))
     return ops

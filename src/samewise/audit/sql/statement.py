@@ -134,6 +134,7 @@ _LOGS = frozenset(["log", "logs", "logging", "audit", "audits", "heartbeat", "he
 _RUNS = re.compile(
     r"(^|_)(job|etl|dag|task|batch|pipeline|load|run|process|sync|import|execution)_?(runs?|log|logs|history|status|audit"
     r"|stats|metadata|control|metrics|executions?)$|(^|_)schema_(version|migrations?|history)$|^alembic_version$"
+    r"|(^|_)(dq|data_?quality|quality|validation|expectations?)_(\w+_)?(results?|metrics?|checks?|scores?|runs?|history)$"
     r"|_dead_letter|_errors?$|(^|_)quarantine|(^|_)rejected|_rejects$"
 )
 

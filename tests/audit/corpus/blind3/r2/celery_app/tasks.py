@@ -17,10 +17,10 @@ def send_invoice(invoice_id):
         s.commit()
 
 
-@app.task(bind=True, max_retries=3)
+@app.task(bind=True, max_retries=3)  # expect: SW501
 def add_points(self, user_id, points):
     with engine.begin() as c:
-        c.execute(text("UPDATE users SET points = points + :p WHERE id = :u"), {"p": points, "u": user_id})
+        c.execute(text("UPDATE users SET points = points + :p WHERE id = :u"), {"p": points, "u": user_id})  # expect: SW105
 
 
 @app.task(acks_late=True, autoretry_for=(IOError,), max_retries=3)  # expect: SW501

@@ -1,0 +1,50 @@
+"""Short ways about a commit of our own: into a table that is still empty, and of the files that it has just written."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from samewise.core.measures import Measures
+from samewise.core.ports import AT
+from samewise.core.schema import Schema
+from samewise.core.sql import Spans, quote
+from samewise.storage.commit_files import added_files
+from samewise.storage.delta_log import CannotRead, DeltaLog, Log
+from samewise.storage.files import spark_path
+from samewise.storage.frames import measure_by, schema_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_MAPPING = "delta.columnMapping.mode"
+_FLAT = re.compile(r"[a-z_]+(\(\d+(,\d+)?\))?")
+
+
+def is_empty(log: Log | None) -> bool:
+    """True for a table that was made and has got no file yet."""
+    try:
+        return isinstance(log, DeltaLog) and log.version == 0 and not log.files(None, 0)
+    except CannotRead:
+        return False
+
+
+def measure_files(spark: SparkSession, location: str, log: Log, spans: Spans, version: int) -> list[Measures] | None:
+    """Measures of windows whose rows are all in the files of one commit; None where Delta itself has to be asked.
+
+    Delta would read its log again first, twice, to find out which files these are.
+    """
+    schema = log.schema
+    plain = log.properties.get(_MAPPING, "none") == "none" and all(_FLAT.fullmatch(column.type) for column in schema)
+    # At a later version the table may have other columns than these files.
+    files = added_files(location, version) if plain and log.version == version else None
+    if not files:
+        return None
+    reader = spark.read.schema(_ddl(schema)).option("recursiveFileLookup", "true")
+    reader = reader.option("ignoreCorruptFiles", "false").option("ignoreMissingFiles", "false")
+    rows = reader.parquet(*[spark_path(file) for file in files]).where(spans.sql)
+    return measure_by(rows.selectExpr("*", f"{spans.number} AS {AT}"), schema_of(rows), len(spans.parts))
+
+
+def _ddl(schema: Schema) -> str:
+    return ", ".join(f"{quote(column.name)} {column.type}" for column in schema)

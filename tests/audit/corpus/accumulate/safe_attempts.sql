@@ -1,0 +1,1 @@
+UPDATE jobs SET attempts = attempts + 1 WHERE id = 7;

@@ -1,0 +1,1 @@
+UPDATE orders SET amount = amount / 100, unit = 'eur' WHERE unit = 'cent';

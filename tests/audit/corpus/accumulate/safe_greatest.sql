@@ -1,0 +1,1 @@
+UPDATE t SET a = GREATEST(a, s.a) FROM s WHERE s.id = t.id;

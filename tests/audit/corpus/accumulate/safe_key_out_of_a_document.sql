@@ -1,0 +1,1 @@
+UPDATE docs SET data = data - 'old_key' WHERE kind = 'x';

@@ -1,0 +1,2 @@
+-- name: UpdateBalance :exec
+UPDATE accounts SET balance = balance + $1 WHERE id = $2;

@@ -1,0 +1,9 @@
+import apache_beam as beam
+
+with beam.Pipeline() as pipeline:
+    (
+        pipeline
+        | beam.io.ReadFromText("gs://landing/visits.csv")
+        # expect: SW101
+        | beam.io.WriteToBigQuery("core.visits", write_disposition=beam.io.BigQueryDisposition.WRITE_APPEND)
+    )

@@ -1,0 +1,2 @@
+def upgrade_details(spark):
+    spark.sql("INSERT INTO core.details SELECT id, note FROM core.details_legacy")
