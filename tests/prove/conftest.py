@@ -1,21 +1,5 @@
 from __future__ import annotations
 
-from pathlib import Path
+from tests.support.shop_fixtures import shop
 
-import pytest
-
-from tests.support.project import Shop
-
-
-@pytest.fixture
-def shop(tmp_path: Path) -> Shop:
-    """A project with one pipeline and no data. What needs Spark asks for `spark` too."""
-    shop = Shop(tmp_path / "shop")
-    shop.pipeline()
-    return shop
-
-
-@pytest.fixture(autouse=True)
-def _no_other_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A failpoint in the environment of whoever runs the tests would kill them."""
-    monkeypatch.delenv("SAMEWISE_FAILPOINT", raising=False)
+__all__ = ["shop"]
