@@ -9,7 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from samewise.core.windows import Window
@@ -146,6 +146,9 @@ def test_a_pipeline_that_is_dumped_and_loaded_is_the_same(raw: dict[str, Any]) -
     assert [again.definition_json(task) for task in again.tasks] == [spec.definition_json(task) for task in spec.tasks]
 
 
+@example({"project": "0", "warehouse": "0E0"})  # text for PyYAML, a number for us
+@example({"project": "0", "warehouse": "1e3"})
+@example({"project": "0", "warehouse": "2026-02-30"})
 @given(projects)
 def test_a_project_that_is_dumped_and_loaded_is_the_same(raw: dict[str, Any]) -> None:
     spec = ProjectSpec.model_validate(raw)
