@@ -300,7 +300,7 @@ def test_a_dry_run_needs_no_spark(shop: PgShop) -> None:
     shop.order(1)
     script = (
         "import sys\n"
-        "from samewise.cli.main import app\n"
+        "from samewise.cli.app import app\n"
         "try: app(sys.argv[1:])\n"
         "except SystemExit as left: code = left.code\n"
         "print(code, 'pyspark' in sys.modules, file=sys.stderr)"

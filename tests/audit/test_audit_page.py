@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from samewise.audit.config import Settings, parse
 from samewise.audit.finding import Level
 from samewise.audit.rules import RULES
-from samewise.cli.main import app
+from samewise.cli.app import app
 from tests.docs.pages import ROOT, blocks, page, table
 from tests.docs.session import matches
 

@@ -14,7 +14,7 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from samewise.audit.rules import RULES
-from samewise.cli.main import app
+from samewise.cli.app import app
 
 APPEND = 'orders.write.format("delta").mode("append").saveAsTable("sales.orders")\n'
 INSERT = "INSERT INTO mart.orders (order_id)\nSELECT order_id FROM staging.orders;\n"

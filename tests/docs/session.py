@@ -22,7 +22,7 @@ from unittest import mock
 import pytest
 from typer.testing import CliRunner
 
-from samewise.cli.main import app
+from samewise.cli.app import app
 from tests.docs.pages import Block, blocks
 
 _PROGRAMS = ("mv", "rm", "cat", "psql")

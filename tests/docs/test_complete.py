@@ -11,8 +11,8 @@ import pytest
 import typer
 
 import samewise
+from samewise.cli.app import app
 from samewise.cli.guard import INTERRUPTED
-from samewise.cli.main import app
 from samewise.core import errors
 from samewise.core.errors import SamewiseError
 from samewise.core.failpoints import Failpoint

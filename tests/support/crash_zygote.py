@@ -51,7 +51,7 @@ def _import_everything() -> None:
     import sqlalchemy.dialects.sqlite
     import sqlglot
 
-    import samewise.cli.main
+    import samewise.cli.app
     import samewise.cli.run
     import samewise.cli.setup
     import samewise.run.window

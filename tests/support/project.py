@@ -18,7 +18,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import TableNotFoundError
 from typer.testing import CliRunner
 
-from samewise.cli.main import app
+from samewise.cli.app import app
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
