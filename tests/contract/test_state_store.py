@@ -26,6 +26,19 @@ def test_looking_for_a_store_does_not_make_one(state_url: str) -> None:
     assert not Store.exists(state_url)
 
 
+def test_finding_a_store_does_not_make_one(state_url: str) -> None:
+    assert Store.find(state_url) is None
+    assert not Store.exists(state_url)
+
+
+def test_a_store_that_is_found_is_the_one_that_was_opened(state_url: str) -> None:
+    with Store.open(state_url) as opened:
+        found = Store.find(state_url)
+        assert found is not None
+        with found:
+            assert found.store_id == opened.store_id
+
+
 def test_a_store_that_was_opened_exists(state_url: str) -> None:
     Store.open(state_url).close()
     assert Store.exists(state_url)

@@ -337,12 +337,12 @@ class PipelineSpec(Model):
         Templates stay unrendered, so no secret gets in. A key left out and the same key written
         with its default give the same text, and so does a file from before the key existed.
         """
-        body: dict[str, Any] = task.model_dump(
-            mode="json",
-            by_alias=True,
-            exclude_defaults=True,
-            include={"source", "transform", "inputs", "dedup", "target", "write", "expect"},
+        fields = {"source", "transform", "inputs", "dedup", "target", "write", "expect"}
+        # By way of the whole pipeline, whose serializer is there already: a task's own would be built for this alone.
+        dumped = self.model_dump(
+            mode="json", by_alias=True, exclude_defaults=True, include={"tasks": {self.tasks.index(task): fields}}
         )
+        body: dict[str, Any] = dumped["tasks"][0]
         source = task.source
         if isinstance(source, FilesSource) and source.columns is not None:
             # A list: the order of the columns matters, and a JSON object has none.

@@ -21,6 +21,7 @@ from samewise.state.failures import StoreAway, translated
 RIDE_OUT_SECONDS = 60.0
 """How long a run that is under way waits for a server that restarts, or for its standby to take over."""
 _PAUSE_SECONDS = 0.25
+_NO_STATE = "no_state"
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -82,6 +83,16 @@ class Store:
             engine.dispose()
             raise
         return cls(engine, place=place, store_id=found.store_id)
+
+    @classmethod
+    def find(cls, url: str) -> Store | None:
+        """The store at `url`, opened; None, and nothing is made, where there is none."""
+        try:
+            return cls.open(url, create=False)
+        except ConfigError as error:
+            if error.code != _NO_STATE:
+                raise
+            return None
 
     @staticmethod
     def exists(url: str) -> bool:
@@ -174,5 +185,5 @@ def _absent(place: str) -> ConfigError:
         f"there is no state store at {place}: nothing has run yet",
         kept="nothing was run",
         next_step="`samewise run PIPELINE`, or `samewise recover` if the store was lost",
-        code="no_state",
+        code=_NO_STATE,
     )

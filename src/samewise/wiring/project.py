@@ -117,9 +117,9 @@ class Project(AbstractContextManager["Project"]):
     @property
     def known_store(self) -> Store | None:
         """The state store if there is one already: asking never makes it."""
-        if self._store is None and not Store.exists(self.loaded.state_url):
-            return None
-        return self.store
+        if self._store is None:
+            self._store = Store.find(self.loaded.state_url)
+        return self._store
 
     def run(
         self,
