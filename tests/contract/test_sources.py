@@ -27,7 +27,8 @@ from samewise.core.schema import Column, Schema
 from samewise.core.shapes import Taken
 from samewise.core.sql import Span, literal, quote
 from samewise.core.windows import Window
-from samewise.plan.verdict import Policy, decide
+from samewise.plan.policy import Policy
+from samewise.plan.verdict import decide
 from samewise.sources.delta import DeltaSource
 from samewise.sources.files import FilesSource
 from samewise.sources.postgres import Asked, PostgresSource, Split, Ways

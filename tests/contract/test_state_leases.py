@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from samewise.core.errors import Busy, LeaseLost, Transient
-from samewise.state import leases
+from samewise.state import fence, leases
 from samewise.state.heartbeat import Heartbeat
 from samewise.state.holders import Holder
 from samewise.state.leases import Lease
@@ -120,7 +120,7 @@ def test_a_holder_on_another_machine_is_not_taken_over_before_it_expires(store: 
 def test_a_takeover_waits_for_a_write_that_is_under_way(store: Store) -> None:
     lease = take(store, ttl_seconds=0)
     taker = threading.Thread(target=take, args=(store,))
-    with leases.fenced(store, lease, a_run()):
+    with fence.fenced(store, lease, a_run()):
         taker.start()
         taker.join(0.3)
         assert taker.is_alive()

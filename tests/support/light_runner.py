@@ -28,7 +28,6 @@ from samewise.core.sql import Span
 from samewise.core.windows import Window
 from samewise.plan.grid import Grid
 from samewise.run import attempt
-from samewise.run.events import ignore
 from samewise.run.job import Job
 from samewise.run.pipeline import run_pipeline
 from samewise.run.results import RunResult
@@ -186,7 +185,7 @@ def run_light(job: Job, store: Store) -> RunResult:
     """Run what is due, once."""
     # Nothing is observed of rows that are not there; the target is asked what it holds.
     vars(attempt)["observed"] = lambda rows, _: (rows, None)
-    return run_pipeline(Graph("light", [job], {}), None, store, Options(), ignore)
+    return run_pipeline(Graph("light", [job], {}), None, store, Options(), lambda event: None)
 
 
 def main(url: str, folder: str, days: str) -> None:

@@ -9,8 +9,8 @@ import pytest
 from samewise.core.schema import Column, Schema
 from samewise.core.shapes import Shape
 from samewise.plan.drift import ChangeKind
+from samewise.plan.policy import Policy
 from samewise.plan.verdict import (
-    Policy,
     Verdict,
     can_cast,
     common_contract,

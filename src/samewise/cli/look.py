@@ -6,20 +6,21 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from samewise.cli.output import moment, number, print_error, print_json, print_table, say, styled
-from samewise.cli.strip import marks_of, show_strip
 from samewise.core.errors import SpecError, UsageError
 from samewise.core.records import Receipt, RunStatus
 from samewise.core.windows import instant_text
 from samewise.plan.grid import due_windows
-from samewise.run.job import Job
 from samewise.run.schedule import due
-from samewise.state import attempts, contracts, receipts, runs, watermarks
-from samewise.state.contracts import Contract
-from samewise.state.store import Store
+from samewise.state import contracts, receipts, runs, watermarks
 from samewise.wiring.project import Project, open_project
+
+if TYPE_CHECKING:
+    from samewise.run.job import Job
+    from samewise.state.contracts import Contract
+    from samewise.state.store import Store
 
 
 def validate_project(folder: Path, env: str | None, *, as_json: bool) -> int:
@@ -58,6 +59,8 @@ def show_status(folder: Path, env: str | None, pipeline: str | None, *, as_json:
 
 
 def _show_strip(project: Project, job: Job) -> None:
+    from samewise.cli.strip import marks_of, show_strip
+
     store, grid = project.known_store, job.grid
     if store is None or grid is None:
         return
@@ -186,6 +189,8 @@ def show_history(folder: Path, env: str | None, pipeline: str, limit: int, *, as
 
 
 def _history_entry(store: Store, run: Any, job: Job | None) -> dict[str, Any]:
+    from samewise.state import attempts
+
     tries = attempts.of_run(store, run.run_id)
     return {
         "task": run.task,

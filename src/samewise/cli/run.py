@@ -6,16 +6,15 @@ import gc
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from samewise.cli.log_file import keep_log
 from samewise.cli.output import moment, number, print_error, print_json, print_table, say
-from samewise.cli.progress import Progress
 from samewise.core.windows import instant_text
-from samewise.run.keyed import by_key_text, horizon_note
-from samewise.run.planning import Plan
 from samewise.run.results import SCHEMA_VERSION, RunResult, Status, WindowResult, error_json
 from samewise.wiring.project import Project, Unplanned, open_project
+
+if TYPE_CHECKING:
+    from samewise.run.planning import Plan
 
 _SHOWN = 40
 
@@ -39,6 +38,9 @@ class Request:
 
 def run_pipeline(request: Request, *, as_json: bool) -> int:
     """Run, with progress on stderr and the result on stdout."""
+    from samewise.cli.log_file import keep_log
+    from samewise.cli.progress import Progress
+
     gc.enable()
     with open_project(request.project, env=request.env, fork=request.fork) as project:
         keep_log(project.loaded.root / ".samewise" / "logs", project.loaded.secrets.redact)
@@ -113,7 +115,7 @@ def _show_plans(pipeline: str, plans: Sequence[Plan | Unplanned]) -> None:
         say(f"… and {len(plans) - _SHOWN} more")
     shown: set[str] = set()
     for plan in plans:
-        if isinstance(plan, Plan) and plan.job.task not in shown:
+        if not isinstance(plan, Unplanned) and plan.job.task not in shown:
             shown.add(plan.job.task)
             say()
             say(f"{plan.job.name}")
@@ -126,7 +128,7 @@ def _show_plans(pipeline: str, plans: Sequence[Plan | Unplanned]) -> None:
             say(f"  steps:     {', '.join(step.value.replace('_', ' ') for step in plan.steps)}")
             if (given_up := _given_up(plan)) is not None:
                 say(f"  gives up:  {given_up}")
-    if any(isinstance(plan, Plan) and plan.span is not None for plan in plans[1:]):
+    if any(not isinstance(plan, Unplanned) and plan.span is not None for plan in plans[1:]):
         say("  (the predicate is that of the first window)")
 
 
@@ -136,7 +138,11 @@ def _name(plan: Plan | Unplanned) -> str:
 
 
 def _given_up(plan: Plan) -> str | None:
-    return None if plan.job.keyed is None else horizon_note(plan.job.keyed)
+    if plan.job.keyed is None:
+        return None
+    from samewise.run.keyed import horizon_note
+
+    return horizon_note(plan.job.keyed)
 
 
 def _notes(plan: Plan) -> list[str]:
@@ -148,6 +154,8 @@ def _predicate(plan: Plan) -> str:
     if plan.job.replaces_all:
         return "the whole table"
     if plan.job.keyed is not None:
+        from samewise.run.keyed import by_key_text
+
         return by_key_text(plan.job.keyed)
     if plan.span is None:
         return f"the window's rows by {plan.job.window_column}; its type is known at the first run"
@@ -168,7 +176,7 @@ def _plans_json(pipeline: str, plans: Sequence[Plan | Unplanned]) -> dict[str, A
 def _marks(plans: Sequence[Plan | Unplanned]) -> dict[str, Any] | None:
     """Where an incremental task goes on from, and where it would end. Of several, the first."""
     for plan in plans:
-        if isinstance(plan, Plan) and plan.next_mark is not None:
+        if not isinstance(plan, Unplanned) and plan.next_mark is not None:
             after = plan.mark if plan.reason is None else plan.next_mark
             return {
                 "before": None if plan.mark is None else instant_text(plan.mark),

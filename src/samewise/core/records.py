@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from samewise.core.groups import Group, Member
 from samewise.core.ids import Json, app_id, batch_id, group_app_id, stable_hash
-from samewise.core.measures import Measures
 from samewise.core.windows import Window, instant_text, parse_instant
+
+if TYPE_CHECKING:
+    from samewise.core.measures import Measures
 
 
 class Point(StrEnum):

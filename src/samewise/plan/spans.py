@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from datetime import date, datetime, time
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from samewise.core.sql import Span
-from samewise.core.windows import Window
-from samewise.plan.grid import Every
 from samewise.plan.local_time import offset_changes_after_1970, starts_a_day, wall_time
+
+if TYPE_CHECKING:
+    from samewise.core.windows import Window
+    from samewise.plan.grid import Every
 
 WINDOW_COLUMN = "_samewise_window"
 """Holds the key of the window that loaded the row, where no column of the row itself says when it was."""

@@ -8,30 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
 
 from samewise.core.schema import Column, Schema
 from samewise.core.shapes import Fit, Shape, Taken
 from samewise.plan.drift import Change, ChangeKind, describe, schema_changes
+from samewise.plan.policy import Policy
 
 _RESERVED = "_samewise_"
 _MOST_PLACES = 2
 _MOST_DIFFERENCES = 3
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 _TIMES = ("date", "timestamp", "timestamp_ntz")
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """What is done about each kind of change; `rename` maps an accepted name to the source's new one."""
-
-    added: Literal["fail", "add", "ignore"] = "fail"
-    removed: Literal["fail", "ignore"] = "fail"
-    type: Literal["fail", "ignore"] = "fail"
-    nullability: Literal["fail", "ignore"] = "fail"
-    order: Literal["fail", "ignore"] = "fail"
-    rename: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

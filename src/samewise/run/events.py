@@ -98,7 +98,3 @@ Event: TypeAlias = (
     | ExperimentEnded
 )
 Listener: TypeAlias = Callable[[Event], None]
-
-
-def ignore(event: Event) -> None:
-    """The listener of someone who only wants the result."""

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from samewise.core.errors import PinsGone, Refused
-from samewise.core.ports import FolderSource, Head, SinceSource
 from samewise.core.records import Pins, Receipt, RunRecord
 from samewise.core.windows import FULL, instant_text, parse_instant
 from samewise.plan.new_files import Chosen, Loaded, choose_files, ledger_path
 from samewise.plan.since import next_bounds
 from samewise.plan.unchanged import is_another_table
 from samewise.state import files, receipts, runs, watermarks
-from samewise.state.store import Store
 
 if TYPE_CHECKING:
+    from samewise.core.ports import FolderSource, Head, SinceSource
     from samewise.run.job import Job
+    from samewise.state.store import Store
 
 _NAMED = 5
 _ALL = "all"

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from samewise.core.keyed import Keyed
-from samewise.core.ports import Source, Spark, Target
-from samewise.core.records import Owner, RunRecord
-from samewise.core.schema import Schema
-from samewise.core.sql import Span
-from samewise.core.windows import Window
-from samewise.plan.grid import Grid
+from samewise.plan.policy import Policy
 from samewise.plan.spans import loaded_span, window_span
-from samewise.plan.verdict import Policy
 from samewise.plan.window_text import label
-from samewise.run.dedup import Dedup
-from samewise.run.incremental import NewFiles, Since
-from samewise.run.keys import HashKey
+from samewise.run.rules import Rules
 from samewise.run.transform import PassThrough, Scalar, Transform
-from samewise.run.verify import Rules
+
+if TYPE_CHECKING:
+    from samewise.core.keyed import Keyed
+    from samewise.core.ports import Source, Spark, Target
+    from samewise.core.records import Owner, RunRecord
+    from samewise.core.schema import Schema
+    from samewise.core.sql import Span
+    from samewise.core.windows import Window
+    from samewise.plan.grid import Grid
+    from samewise.run.dedup import Dedup
+    from samewise.run.incremental import NewFiles, Since
+    from samewise.run.keys import HashKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,8 @@ class Job:
     @property
     def has_watermark(self) -> bool:
         """True where it can be said how far the source has been read."""
+        from samewise.run.incremental import Since
+
         return self.grid is not None or isinstance(self.incremental, Since)
 
     @property

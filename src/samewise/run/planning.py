@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from samewise.core.errors import ConfigError, Refused
 from samewise.core.ids import new_run_id
 from samewise.core.ownership import check_owner
-from samewise.core.ports import Head
 from samewise.core.records import Pins, Receipt, RunRecord
-from samewise.core.sql import Span
-from samewise.core.windows import Window
 from samewise.plan.protocol import Step, planned_steps
 from samewise.plan.unchanged import Reason, why_due
 from samewise.run.incremental import goes_on, pin_next
-from samewise.run.job import Job
 from samewise.state import contracts, receipts, runs
-from samewise.state.store import Store
+
+if TYPE_CHECKING:
+    from samewise.core.ports import Head
+    from samewise.core.sql import Span
+    from samewise.core.windows import Window
+    from samewise.run.job import Job
+    from samewise.state.store import Store
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from samewise.core.windows import FULL, Window
 from samewise.plan.grid import due_windows, newest_windows
-from samewise.run.job import Job
 from samewise.state import receipts, runs
-from samewise.state.store import Store
+
+if TYPE_CHECKING:
+    from samewise.run.job import Job
+    from samewise.state.store import Store
 
 
 @dataclass(frozen=True, slots=True)

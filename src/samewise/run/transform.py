@@ -15,11 +15,12 @@ from zoneinfo import ZoneInfo
 from samewise.core.errors import TransformFailed
 from samewise.core.ids import stable_hash
 from samewise.core.sql import literal, quote
-from samewise.core.windows import Window
 from samewise.storage.failures import Kind, read_failure
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
+
+    from samewise.core.windows import Window
 
 _OBSERVED = "CollectMetrics"
 """The node of Spark's plan that counts the source's rows: what lies above it works on these."""

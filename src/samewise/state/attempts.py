@@ -12,7 +12,8 @@ from samewise.core.errors import SamewiseError
 from samewise.core.records import RunRecord
 from samewise.core.windows import Window
 from samewise.state.engine import now
-from samewise.state.leases import Lease, fenced, live_holder
+from samewise.state.fence import fenced
+from samewise.state.leases import Lease, live_holder
 from samewise.state.store import Store, rides_out
 from samewise.state.tables import attempts, leases, runs
 

@@ -18,7 +18,8 @@ from samewise.state import contracts, files, receipts, watermarks
 from samewise.state import tasks as task_rows
 from samewise.state.contracts import Contract
 from samewise.state.engine import now
-from samewise.state.leases import Lease, fenced
+from samewise.state.fence import fenced
+from samewise.state.leases import Lease
 from samewise.state.store import Store, rides_out
 from samewise.state.tables import runs
 

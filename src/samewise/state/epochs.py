@@ -9,7 +9,8 @@ from sqlalchemy import Connection, select, update
 
 from samewise.core.records import RunRecord
 from samewise.state import tasks as task_rows
-from samewise.state.leases import Lease, fenced
+from samewise.state.fence import fenced
+from samewise.state.leases import Lease
 from samewise.state.store import Store, rides_out
 from samewise.state.tables import runs, tasks
 

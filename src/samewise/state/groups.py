@@ -20,7 +20,8 @@ from samewise.state import tasks as task_rows
 from samewise.state.checkpoint import Reach, move_on
 from samewise.state.contracts import Contract
 from samewise.state.engine import insert_all_new, now
-from samewise.state.leases import Lease, fenced_all
+from samewise.state.fence import fenced_all
+from samewise.state.leases import Lease
 from samewise.state.runs import from_row, to_row
 from samewise.state.store import Store, rides_out
 from samewise.state.tables import attempts, runs

@@ -1,29 +1,27 @@
 """Leases: one runner at a time for each (target, window).
 
 A lease's epoch rises by one at each acquisition and never falls, so that it tells a holder from the
-one that took over. Every write to a run's rows goes through `fenced`, which holds the lease's row for
+one that took over. Every write to a run's rows goes through `fence.fenced`, which holds the lease's row for
 the length of the transaction: whoever takes over waits for it, or makes it fail.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, Update, and_, bindparam, select, update
+from sqlalchemy import Connection, Row, and_, bindparam, select, update
 
-from samewise.core.errors import Busy, LeaseLost
+from samewise.core.errors import Busy
 from samewise.core.records import RunRecord
 from samewise.core.windows import instant_text
 from samewise.state.engine import insert_all_new, insert_new, now
+from samewise.state.fence import hold, hold_all, row_of, rows_of
 from samewise.state.holders import Holder, is_gone
 from samewise.state.store import Store, rides_out
 from samewise.state.tables import leases
-
-Statement = TypeVar("Statement", Select[Any], Update)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +69,7 @@ def _take(
         {"target": target, "window_key": window_key, "epoch": 0},
         ["target", "window_key"],
     )
-    row = connection.execute(select(leases).where(_row(target, window_key)).with_for_update()).one()
+    row = connection.execute(select(leases).where(row_of(target, window_key)).with_for_update()).one()
     given = _given(row, holder, asked)
     if given is not None:
         return given
@@ -81,7 +79,7 @@ def _take(
     asked.append(lease)
     connection.execute(
         update(leases)
-        .where(_row(target, window_key))
+        .where(row_of(target, window_key))
         .values(
             epoch=lease.epoch,
             holder=holder.to_json(),
@@ -166,9 +164,9 @@ def renew(store: Store, lease: Lease) -> Lease:
     Never waits for a server that is away: whoever renews must know in time that the lease has run out.
     """
     with store.transaction(patient=False) as connection:
-        _hold(connection, lease)
+        hold(connection, lease)
         expires_at = now(connection) + timedelta(seconds=lease.ttl_seconds)
-        connection.execute(update(leases).where(_row(lease.target, lease.window_key)).values(expires_at=expires_at))
+        connection.execute(update(leases).where(row_of(lease.target, lease.window_key)).values(expires_at=expires_at))
     return replace(lease, expires_at=expires_at)
 
 
@@ -179,7 +177,7 @@ def release(store: Store, lease: Lease) -> None:
         # The row and its epoch stay: an epoch that started again would let an old holder write.
         connection.execute(
             update(leases)
-            .where(_row(lease.target, lease.window_key), leases.c.epoch == lease.epoch)
+            .where(row_of(lease.target, lease.window_key), leases.c.epoch == lease.epoch)
             .values(holder=None, acquired_at=None, expires_at=None)
         )
 
@@ -195,7 +193,7 @@ def orphan(store: Store) -> int:
         held = connection.execute(select(leases.c.target, leases.c.window_key, leases.c.holder)).all()
         mine = [row for row in held if row.holder == holder.to_json()]
         for row in mine:
-            connection.execute(update(leases).where(_row(row.target, row.window_key)).values(holder=dead.to_json()))
+            connection.execute(update(leases).where(row_of(row.target, row.window_key)).values(holder=dead.to_json()))
     return len(mine)
 
 
@@ -204,7 +202,7 @@ def renew_all(store: Store, held: Sequence[Lease]) -> list[Lease]:
     with store.transaction(patient=False) as connection:
         hold_all(connection, held)
         expires_at = now(connection) + timedelta(seconds=held[0].ttl_seconds)
-        connection.execute(_any_of(update(leases), held).values(expires_at=expires_at))
+        connection.execute(rows_of(update(leases), held).values(expires_at=expires_at))
     return [replace(lease, expires_at=expires_at) for lease in held]
 
 
@@ -226,29 +224,11 @@ def release_all(store: Store, held: Sequence[Lease]) -> None:
         )
 
 
-@contextmanager
-def fenced_all(store: Store, held: Sequence[Lease]) -> Iterator[Connection]:
-    """A transaction that commits only while every one of these leases is the newest. Raises `LeaseLost` otherwise."""
-    with store.transaction() as connection:
-        hold_all(connection, held)
-        yield connection
-
-
-def hold_all(connection: Connection, held: Sequence[Lease]) -> None:
-    """Lock the leases' rows until the transaction ends. Raises `LeaseLost` if one of them is another runner's."""
-    query = _any_of(select(leases), held).order_by(leases.c.window_key).with_for_update()
-    rows = {row.window_key: row for row in connection.execute(query)}
-    for lease in held:
-        row = rows.get(lease.window_key)
-        if row is None or row.epoch != lease.epoch or row.holder is None:
-            raise _lost(lease, None if row is None or row.holder is None else Holder.from_json(row.holder))
-
-
 @rides_out
 def owner(store: Store, target: str, window_key: str) -> Holder | None:
     """The process that has the window now, as far as is known; None if it is free or its holder is gone."""
     with store.reading() as connection:
-        found = connection.execute(select(leases.c.holder).where(_row(target, window_key))).scalar()
+        found = connection.execute(select(leases.c.holder).where(row_of(target, window_key))).scalar()
     return live_holder(found)
 
 
@@ -258,47 +238,10 @@ def live_holder(found: Any | None) -> Holder | None:
     return None if holder is None or is_gone(holder) else holder
 
 
-@contextmanager
-def fenced(store: Store, lease: Lease, run: RunRecord) -> Iterator[Connection]:
-    """A transaction that commits only while `lease` is the newest one. Raises `LeaseLost` otherwise."""
-    if not lease.covers(run):
-        raise ValueError(f"the lease of {lease.target} {lease.window_key} does not cover run {run.run_id}")
-    with store.transaction() as connection:
-        _hold(connection, lease)
-        yield connection
-
-
-def _hold(connection: Connection, lease: Lease) -> None:
-    row = connection.execute(
-        select(leases.c.epoch, leases.c.holder).where(_row(lease.target, lease.window_key)).with_for_update()
-    ).one_or_none()
-    if row is None or row.epoch != lease.epoch or row.holder is None:
-        raise _lost(lease, None if row is None or row.holder is None else Holder.from_json(row.holder))
-
-
-def _row(target: str, window_key: str) -> ColumnElement[bool]:
-    return and_(leases.c.target == target, leases.c.window_key == window_key)
-
-
-def _any_of(statement: Statement, held: Sequence[Lease]) -> Statement:
-    """Restricted to the rows of these leases, all of one target."""
-    keys = [lease.window_key for lease in held]
-    return statement.where(leases.c.target == held[0].target, leases.c.window_key.in_(keys))
-
-
 def _busy(target: str, window_key: str, other: Holder, since: datetime, until: datetime) -> Busy:
     return Busy(
         f"{target} {window_key} is being run by {other}, since {instant_text(since)}",
         kept="nothing was started",
         next_step=f"run again with --wait, or after it ends; a holder that dies without a trace"
         f" gives it free at {instant_text(until)}",
-    )
-
-
-def _lost(lease: Lease, other: Holder | None) -> LeaseLost:
-    taker = "it was given free" if other is None else f"{other} took over"
-    return LeaseLost(
-        f"{lease.target} {lease.window_key} is no longer this attempt's: {taker}",
-        kept="this attempt writes nothing any more; what the other one does stands",
-        next_step="`samewise history` shows both attempts",
     )

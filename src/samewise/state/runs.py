@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, RowMapping, and_, func, select, update
 
@@ -13,9 +13,12 @@ from samewise.core.groups import Group
 from samewise.core.records import Pins, Point, RunRecord, RunStatus
 from samewise.core.windows import Window
 from samewise.state.engine import insert_new, now
-from samewise.state.leases import Lease, fenced
+from samewise.state.fence import fenced
 from samewise.state.store import Store, rides_out
 from samewise.state.tables import attempts, runs
+
+if TYPE_CHECKING:
+    from samewise.state.leases import Lease
 
 
 @rides_out

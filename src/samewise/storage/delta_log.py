@@ -10,9 +10,6 @@ from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from samewise.core.records import TargetCommit
-from samewise.core.schema import Schema
-from samewise.core.sql import Span
 from samewise.storage.delta_types import read_schema
 from samewise.storage.files import is_local, local_path
 from samewise.storage.log import CannotRead, LiveFile, Log, VersionGone, commit_of
@@ -20,6 +17,10 @@ from samewise.storage.spark_delta_log import SparkDeltaLog
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
+
+    from samewise.core.records import TargetCommit
+    from samewise.core.schema import Schema
+    from samewise.core.sql import Span
 
 __all__ = ["CannotRead", "DeltaLog", "LiveFile", "Log", "SparkDeltaLog", "VersionGone"]
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from samewise.core.records import Stamp, TargetCommit
-from samewise.core.schema import Schema
-from samewise.core.sql import Span
+
+if TYPE_CHECKING:
+    from samewise.core.schema import Schema
+    from samewise.core.sql import Span
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from samewise.core.errors import ConfigError
-from samewise.core.records import TargetCommit
-from samewise.core.schema import Schema
-from samewise.core.sql import Span
 from samewise.storage.files import spark_path
 from samewise.storage.frames import schema_of
 from samewise.storage.log import LiveFile, VersionGone, commit_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
+
+    from samewise.core.records import TargetCommit
+    from samewise.core.schema import Schema
+    from samewise.core.sql import Span
 
 _PATH_PREFIX = "delta.`"
 _NO_TABLE = {"DELTA_MISSING_DELTA_TABLE", "PATH_NOT_FOUND", "TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND"}

@@ -16,7 +16,6 @@ from samewise.core.measures import Measures, measure_expressions, read_measures
 from samewise.core.ownership import check_owner
 from samewise.core.ports import AT, Head, Lineage, Published, Spark, Write
 from samewise.core.records import Answer, Landed, Owner, RunRecord, Stamp, TargetCommit
-from samewise.core.schema import Schema
 from samewise.core.sql import Span, Spans, literal, quote
 from samewise.storage.delta_log import CannotRead, DeltaLog, Log, SparkDeltaLog
 from samewise.storage.failures import Kind, read_failure
@@ -28,6 +27,8 @@ from samewise.targets.delta_lineage import lineage
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+    from samewise.core.schema import Schema
 
 _STORE = "samewise.store"
 _OWNER = "samewise.owner"

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from samewise.core.measures import Measures
 from samewise.core.ports import AT
-from samewise.core.schema import Schema
 from samewise.core.sql import Spans, quote
 from samewise.storage.commit_files import added_files
 from samewise.storage.delta_log import CannotRead, DeltaLog, Log
@@ -16,6 +14,9 @@ from samewise.storage.frames import measure_by, schema_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from samewise.core.measures import Measures
+    from samewise.core.schema import Schema
 
 _MAPPING = "delta.columnMapping.mode"
 _FLAT = re.compile(r"[a-z_]+(\(\d+(,\d+)?\))?")

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from samewise.core.keyed import CHANGE, DELETED_AT, EPOCH, Batch, Change, Keyed, content, order_expression
 from samewise.core.keys import newer, same_key, version_expression
-from samewise.core.schema import Column, Schema
 from samewise.core.sql import literal, quote
 from samewise.storage.frames import schema_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column as Expression
     from pyspark.sql import DataFrame
+
+    from samewise.core.schema import Column, Schema
 
 _THERE = "_samewise_there"
 _COPIES = "_samewise_copies"

@@ -8,12 +8,13 @@ from samewise.core.keyed import Keyed, content
 from samewise.core.keys import same_key
 from samewise.core.measures import row_hash_expression
 from samewise.core.ports import Lineage
-from samewise.core.schema import Column
 from samewise.core.sql import literal, quote
 from samewise.storage.frames import schema_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+    from samewise.core.schema import Column
 
 _WINDOW = "_samewise_window"
 _DELETED_AT = "_samewise_deleted_at"

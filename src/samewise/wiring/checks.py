@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from samewise.core.errors import Problem, SpecError
 from samewise.core.pg_sql import parameters as query_parameters
 from samewise.plan.impure import Impurity
-from samewise.spec.load import Loaded
 from samewise.spec.pipeline import RESERVED_PARAMS, PipelineSpec, TaskSpec
 from samewise.spec.postgres_source import PostgresSource
 from samewise.spec.sources import FilesSource
@@ -19,6 +18,7 @@ from samewise.wiring.sources import since_start
 
 if TYPE_CHECKING:
     from samewise.plan.sql_text import Finding
+    from samewise.spec.load import Loaded
 
 
 def check_pipelines(loaded: Loaded) -> None:

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import hashlib
-from decimal import Decimal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from samewise.core.ids import stable_hash
-from samewise.core.keyed import Keyed
-from samewise.core.ports import Source, Spark, Target
 from samewise.core.records import Owner
-from samewise.plan.change import Change
 from samewise.plan.grid import Grid
-from samewise.plan.verdict import Policy
-from samewise.run.dedup import Dedup
+from samewise.plan.policy import Policy
 from samewise.run.job import Job, Retries
-from samewise.run.keys import HashKey
+from samewise.run.rules import Rules
 from samewise.run.schedule import Graph
 from samewise.run.transform import PassThrough, PythonTransform, SqlTransform, Transform
-from samewise.run.verify import Rules
 from samewise.spec import sources as source_specs
-from samewise.spec.load import Loaded
 from samewise.spec.pipeline import PipelineSpec, TaskSpec, WriteSpec
 from samewise.spec.pipeline import PostgresTarget as PostgresTargetSpec
 from samewise.spec.transforms import transform_files
 from samewise.targets.delta import DeltaTarget
 from samewise.wiring.sources import build_incremental, build_source, build_table, postgres_place
+
+if TYPE_CHECKING:
+    from samewise.core.keyed import Keyed
+    from samewise.core.ports import Source, Spark, Target
+    from samewise.plan.change import Change
+    from samewise.run.dedup import Dedup
+    from samewise.run.keys import HashKey
+    from samewise.spec.load import Loaded
+    from samewise.spec.pipeline import ChangeBound
 
 SEMANTICS = 1
 """Raised when the same definition would give other rows than it gave before: every window is then due again."""
@@ -79,8 +82,8 @@ def _job(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark, s
         on_empty=task.write.on_empty,
         params=pipeline.params,
         rules=_rules(task),
-        dedup=None if task.dedup is None else Dedup(task.dedup.key, task.dedup.version_by),
-        hash_key=None if write.hash_key is None else HashKey(write.hash_key.column, write.hash_key.of),
+        dedup=_dedup(task),
+        hash_key=_hash_key(write),
         sets_aside=isinstance(task.source, source_specs.FilesSource) and task.source.on_malformed == "quarantine",
         set_aside_without=write.keys if write.is_keyed and write.null_keys == "quarantine" else (),
         drift=_policy(task.source.drift),
@@ -114,7 +117,6 @@ def _transform(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec) -> Transf
 
 def _rules(task: TaskSpec) -> Rules:
     expectations, write = task.expect, task.write
-    changes = [e.change for e in expectations if e.change is not None]
     bounds = [e.rows for e in expectations if e.rows is not None]
     lowest = [b.min for b in bounds if b.min is not None]
     highest = [b.max for b in bounds if b.max is not None]
@@ -123,14 +125,40 @@ def _rules(task: TaskSpec) -> Rules:
         unique=[e.unique for e in expectations if e.unique is not None],
         rows_min=max(lowest, default=None),
         rows_max=min(highest, default=None),
-        changes=[Change(change.column, Decimal(repr(change.within)), change.over) for change in changes],
+        changes=[_change(e.change) for e in expectations if e.change is not None],
         key=write.keys if write.is_keyed and write.null_keys == "refuse" else (),
     )
+
+
+def _change(spec: ChangeBound) -> Change:
+    from decimal import Decimal
+
+    from samewise.plan.change import Change
+
+    return Change(spec.column, Decimal(repr(spec.within)), spec.over)
+
+
+def _dedup(task: TaskSpec) -> Dedup | None:
+    if task.dedup is None:
+        return None
+    from samewise.run.dedup import Dedup
+
+    return Dedup(task.dedup.key, task.dedup.version_by)
+
+
+def _hash_key(write: WriteSpec) -> HashKey | None:
+    if write.hash_key is None:
+        return None
+    from samewise.run.keys import HashKey
+
+    return HashKey(write.hash_key.column, write.hash_key.of)
 
 
 def _keyed(write: WriteSpec) -> Keyed | None:
     if not write.is_keyed:
         return None
+    from samewise.core.keyed import Keyed
+
     horizon = write.dedup_horizon
     return Keyed(
         key=write.keys,

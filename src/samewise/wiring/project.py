@@ -13,30 +13,28 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from samewise.core.errors import Refused, UsageError
-from samewise.core.ports import Spark
 from samewise.core.windows import FULL, Window
-from samewise.plan.unchanged import STALE
 from samewise.plan.window_text import parse_window
-from samewise.run.events import Event, Listener, Note, ignore
-from samewise.run.job import Job
-from samewise.run.planning import Plan, make_plan
 from samewise.run.schedule import Graph, schedule_work
 from samewise.spec.load import Loaded, find_project, load_project
-from samewise.spec.pipeline import PipelineSpec
 from samewise.state.store import Store
-from samewise.storage.files import check_writable
 from samewise.wiring.checks import check_pipelines
 from samewise.wiring.parts import build_graph, build_grid
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from samewise.core.ports import Spark
     from samewise.prove.verdict import Proof
     from samewise.run.diff import Difference
+    from samewise.run.events import Event, Listener
+    from samewise.run.job import Job
+    from samewise.run.planning import Plan
     from samewise.run.recover import Recovered
     from samewise.run.results import RunResult
     from samewise.run.session import LazySpark
     from samewise.run.spark_conf import SparkSettings
+    from samewise.spec.pipeline import PipelineSpec
     from samewise.wiring.backfills import Backfills
 
 
@@ -45,7 +43,7 @@ def open_project(
     *,
     env: str | None = None,
     spark: SparkSession | None = None,
-    listen: Listener = ignore,
+    listen: Listener | None = None,
     environ: Mapping[str, str] | None = None,
     fork: Path | None = None,
 ) -> Project:
@@ -58,12 +56,12 @@ def open_project(
     loaded = load_project(find_project(Path(folder)), env, os.environ if environ is None else environ)
     check_pipelines(loaded)
     if fork is None:
-        return Project(loaded, spark, listen, env=env)
+        return Project(loaded, spark, listen or _ignore, env=env)
     from samewise.wiring.fork_place import PLACE
     from samewise.wiring.fork_process import ForkFile
 
     told = ForkFile.read(fork)
-    return Project(told.applied(loaded), spark, told.deadly(listen), env=env, place=PLACE)
+    return Project(told.applied(loaded), spark, told.deadly(listen or _ignore), env=env, place=PLACE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +91,7 @@ class Project(AbstractContextManager["Project"]):
         self._named_place = place
         self._listen = listen
         self._store: Store | None = None
-        self._spark = _Sessions(lambda: self.spark_settings, spark, lambda text: self._listen(Note(text)))
+        self._spark = _Sessions(lambda: self.spark_settings, spark, self._note)
 
     @property
     def name(self) -> str:
@@ -144,6 +142,7 @@ class Project(AbstractContextManager["Project"]):
         kinds = _kinds(stale, named=windows is not None, force=force)
         from samewise.run.pipeline import run_pipeline, run_stale
         from samewise.run.window import Options
+        from samewise.storage.files import check_writable
 
         if accept_change and window is None and spec.schedule is not None:
             raise UsageError(
@@ -273,6 +272,11 @@ class Project(AbstractContextManager["Project"]):
 
         return Backfills(self)
 
+    def _note(self, text: str) -> None:
+        from samewise.run.events import Note
+
+        self._listen(Note(text))
+
     def tell(self, event: Event) -> None:
         """Tell whoever listens."""
         self._listen(event)
@@ -320,10 +324,16 @@ class Project(AbstractContextManager["Project"]):
             raise UsageError(str(error), next_step="a window is 2026-04-25, 2026-04-25T13 or START/END") from error
 
 
+def _ignore(event: Event) -> None:
+    """The listener of someone who only wants the result."""
+
+
 def _kinds(stale: str | None, *, named: bool, force: bool) -> Collection[str] | None:
     """What a loaded window is to differ in to be run again; None where that is not the question."""
     if stale is None:
         return None
+    from samewise.plan.unchanged import STALE
+
     if named or force:
         raise UsageError(
             "--stale finds its windows itself: it goes without --window, --from, --to and --force",
@@ -335,6 +345,8 @@ def _kinds(stale: str | None, *, named: bool, force: bool) -> Collection[str] | 
 
 
 def _plan(job: Job, window: Window, store: Store | None, *, force: bool, stale: bool = False) -> Plan | Unplanned:
+    from samewise.run.planning import make_plan
+
     try:
         return make_plan(job, window, store, force=force, stale=stale)
     except Refused as error:

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import cast
+from typing import TYPE_CHECKING, cast
 from zoneinfo import ZoneInfo
 
-from samewise.core.connections import PostgresConnection
-from samewise.core.errors import ConfigError
-from samewise.core.ports import SinceSource, Source, Spark
-from samewise.core.schema import Schema
-from samewise.core.sql import Span
-from samewise.core.windows import Window
 from samewise.plan.local_time import find_zone, parse_bound
-from samewise.plan.since import SinceColumn
-from samewise.plan.spans import window_span
-from samewise.run import incremental
-from samewise.run.spark_conf import local_cores
-from samewise.sources.delta import DeltaSource
 from samewise.sources.files import FilesSource
 from samewise.spec import sources as source_specs
-from samewise.spec.connections import PostgresRef
-from samewise.spec.fields import Scalar
-from samewise.spec.load import Loaded
-from samewise.spec.pipeline import PipelineSpec, TaskSpec
 from samewise.spec.postgres_source import PostgresSource as PostgresSpec
+
+if TYPE_CHECKING:
+    from samewise.core.connections import PostgresConnection
+    from samewise.core.ports import SinceSource, Source, Spark
+    from samewise.core.schema import Schema
+    from samewise.core.windows import Window
+    from samewise.run.incremental import NewFiles, Since
+    from samewise.sources.delta import DeltaSource
+    from samewise.spec.connections import PostgresRef
+    from samewise.spec.fields import Scalar
+    from samewise.spec.load import Loaded
+    from samewise.spec.pipeline import PipelineSpec, TaskSpec
+    from samewise.wiring.time_columns import TimeColumns
 
 
 def build_source(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark) -> tuple[Source, Schema | None]:
@@ -35,7 +33,9 @@ def build_source(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: 
     if isinstance(spec, PostgresSpec):
         return _postgres(loaded, pipeline, spec, spark), None
     if isinstance(spec, source_specs.DeltaSource):
-        columns = _Columns(pipeline, spec.window_column, spec.drift.rename, spec.incremental)
+        from samewise.wiring.time_columns import TimeColumns
+
+        columns = TimeColumns(pipeline, spec.window_column, spec.drift.rename, spec.incremental)
         return build_table(loaded, pipeline, spec, spark, columns), None
 
     def path_of(text: str, *, is_glob: bool) -> Callable[[Window], str]:
@@ -57,21 +57,25 @@ def build_source(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: 
 
 
 def build_table(
-    loaded: Loaded, pipeline: PipelineSpec, ref: source_specs.TableRef, spark: Spark, columns: _Columns | None = None
+    loaded: Loaded, pipeline: PipelineSpec, ref: source_specs.TableRef, spark: Spark, columns: TimeColumns | None = None
 ) -> DeltaSource:
     """A Delta table as a source or an input."""
+    from samewise.sources.delta import DeltaSource
+    from samewise.wiring.time_columns import TimeColumns
+
     location = loaded.location(ref, pipeline)
-    named = columns or _Columns(pipeline, None, {}, None)
+    named = columns or TimeColumns(pipeline, None, {}, None)
     return DeltaSource(location.path, location.table, spark, span=named.span, since=named.since)
 
 
 def _postgres(loaded: Loaded, pipeline: PipelineSpec, spec: PostgresSpec, spark: Spark) -> Source:
     from samewise.sources.postgres import Asked, PostgresSource, Split, Ways
+    from samewise.wiring.time_columns import TimeColumns
 
     connection = loaded.connection(spec.connection)
     ref = spec.ref
     table = None if ref is None else postgres_place(loaded, pipeline, ref)[1:]
-    columns = _Columns(pipeline, spec.window_column, spec.drift.rename, spec.incremental)
+    columns = TimeColumns(pipeline, spec.window_column, spec.drift.rename, spec.incremental)
     ways = Ways(
         span=columns.span,
         since=columns.since,
@@ -96,6 +100,7 @@ def postgres_place(loaded: Loaded, pipeline: PipelineSpec, ref: PostgresRef) -> 
 
 def _most_readers(loaded: Loaded) -> int:
     """As many as this machine runs at once; on a cluster the database is what sets the limit."""
+    from samewise.run.spark_conf import local_cores
     from samewise.sources.postgres_split import DEFAULT_READERS
 
     master = loaded.project.spark.effective_master
@@ -113,61 +118,22 @@ def _values(pipeline: PipelineSpec, window: Window) -> dict[str, Scalar | dateti
     return values
 
 
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    """The columns of a table that say which rows a window, or a run since the watermark, reads."""
-
-    pipeline: PipelineSpec
-    window_column: str | None
-    renames: Mapping[str, str]
-    since_spec: source_specs.Since | None
-
-    def since(self, schema: Schema) -> SinceColumn:
-        assert self.since_spec is not None
-        name = self.since_spec.column
-        if schema.get(name) is None:
-            name = self._new_name(name) or name
-        try:
-            return SinceColumn.of(schema, name, _since_zone(self.pipeline, self.since_spec))
-        except ValueError as error:
-            raise ConfigError(
-                f"source.incremental.column: {error}",
-                kept="nothing was read",
-                next_step="name the column that says when a row of the table was changed",
-            ) from error
-
-    def span(self, schema: Schema, window: Window) -> Span | None:
-        if self.window_column is None or window.is_full:
-            return None
-        column = schema.get(self.window_column) or schema.get(self._new_name(self.window_column) or "")
-        if column is None:
-            raise ConfigError(
-                f"source.window_column: the source has no column {self.window_column}",
-                next_step=f"name one of {', '.join(schema.names)}",
-            )
-        try:
-            return window_span(column.name, column.type, window, self.pipeline.zone)
-        except ValueError as error:
-            raise ConfigError(f"source.window_column: {error}") from error
-
-    def _new_name(self, old: str) -> str | None:
-        return {name.lower(): new for name, new in self.renames.items()}.get(old.lower())
-
-
 def build_incremental(
     loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, source: Source
-) -> incremental.Since | incremental.NewFiles | None:
+) -> Since | NewFiles | None:
     """How the task goes on from where its last run ended; None where it has windows or starts over."""
     spec = task.source.incremental
+    if spec is None:
+        return None
+    from samewise.run import incremental
+
     if isinstance(spec, source_specs.NewFiles):
         assert isinstance(source, FilesSource)
         return incremental.NewFiles(source, spec.on_changed, str(loaded.root))
-    if spec is None:
-        return None
     # Each source that takes `incremental: {column}` can read since a time.
-    since = cast(SinceSource, source)
+    since = cast("SinceSource", source)
     start = since_start(pipeline, task)
-    zone = _since_zone(pipeline, spec)
+    zone = since_zone(pipeline, spec)
     return incremental.Since(since, spec.overlap or timedelta(), spec.lag or timedelta(), start, zone)
 
 
@@ -176,8 +142,9 @@ def since_start(pipeline: PipelineSpec, task: TaskSpec) -> datetime | None:
     spec = task.source.incremental
     if not isinstance(spec, source_specs.Since) or spec.start is None:
         return None
-    return parse_bound(spec.start, _since_zone(pipeline, spec))
+    return parse_bound(spec.start, since_zone(pipeline, spec))
 
 
-def _since_zone(pipeline: PipelineSpec, spec: source_specs.Since) -> ZoneInfo:
+def since_zone(pipeline: PipelineSpec, spec: source_specs.Since) -> ZoneInfo:
+    """The zone of the column that says when a row was changed."""
     return pipeline.zone if spec.timezone is None else find_zone(spec.timezone)
