@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from samewise.core.ports import AT
 from samewise.core.schema import Schema
-from samewise.core.sql import Span, Spans
+from samewise.core.sql import AT, Span, Spans
 from samewise.core.windows import Window
 from samewise.sources.files import FilesSource
 

@@ -295,7 +295,3 @@ class VersionedSource(Source, Protocol):
 
     def at_version(self, version: int) -> Source:
         """The same source, as it was then, whatever happens to it."""
-
-
-AT = "_samewise_at"
-"""Which of several windows a row belongs to, counted from 0; never written to a target."""

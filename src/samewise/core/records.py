@@ -9,11 +9,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from samewise.core.groups import Group, Member
 from samewise.core.ids import Json, app_id, batch_id, group_app_id, stable_hash
 from samewise.core.windows import Window, instant_text, parse_instant
 
 if TYPE_CHECKING:
+    from samewise.core.groups import Group, Member
     from samewise.core.measures import Measures
 
 
@@ -270,6 +270,8 @@ class Stamp:
 
     @classmethod
     def _of(cls, body: Mapping[str, Any]) -> Stamp:
+        from samewise.core.groups import Member
+
         return cls(
             store_id=body["store"],
             run_id=body["run_id"],

@@ -8,6 +8,9 @@ from datetime import UTC, date, datetime
 
 from samewise.core.windows import instant_text
 
+AT = "_samewise_at"
+"""Which of several windows a row belongs to, counted from 0; never written to a target."""
+
 
 def quote(identifier: str) -> str:
     """One identifier for Spark SQL: `order``s` is just a name with a backtick in it."""

@@ -16,8 +16,9 @@ from samewise.core.failpoints import Failpoint, Killed
 from samewise.core.groups import Group, span_of
 from samewise.core.ids import group_app_id, new_attempt_id, new_run_id
 from samewise.core.measures import Measures
-from samewise.core.ports import AT, Write
+from samewise.core.ports import Write
 from samewise.core.records import Answer, Point, RunRecord, RunStatus
+from samewise.core.sql import AT
 from samewise.core.windows import Window
 from samewise.plan.drift import contract_id
 from samewise.plan.verdict import Verdict

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from samewise.core.errors import SamewiseError
-from samewise.core.ports import AT, GroupSource, Source
+from samewise.core.ports import GroupSource, Source
 from samewise.core.records import RunRecord
 from samewise.core.schema import Schema
 from samewise.core.shapes import Fit
-from samewise.core.sql import Spans, literal, quote
+from samewise.core.sql import AT, Spans, literal, quote
 from samewise.plan.row_wise import tagged_query
 from samewise.plan.spans import WINDOW_COLUMN
 from samewise.run.change import check_change_columns

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from samewise.core.measures import Measures, measure_expressions, read_measures
-from samewise.core.ports import AT
 from samewise.core.records import RunRecord
 from samewise.core.shapes import Fit
-from samewise.core.sql import Spans, quote
+from samewise.core.sql import AT, Spans, quote
 from samewise.run.job import Job
 from samewise.run.verify import compare_with_manifest, manifest_sums, read_totals, source_expressions
 from samewise.storage.frames import empty_measures, schema_of, without

@@ -15,7 +15,6 @@ from zoneinfo import ZoneInfo
 from samewise.core.errors import TransformFailed
 from samewise.core.ids import stable_hash
 from samewise.core.sql import literal, quote
-from samewise.storage.failures import Kind, read_failure
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -95,6 +94,8 @@ class SqlTransform:
         try:
             return context.spark.sql(text, args=_bound(context))
         except Exception as error:
+            from samewise.storage.failures import Kind, read_failure
+
             failure = read_failure(error)
             if failure.kind is not Kind.TRANSFORM and "Analysis" not in type(error).__name__:
                 raise
@@ -172,6 +173,8 @@ def check_plan(rows: DataFrame, spark: SparkSession, *, incremental: bool) -> No
 
 def as_transform_failure(error: BaseException) -> TransformFailed:
     """An error that the user's expressions raised while Spark ran them."""
+    from samewise.storage.failures import read_failure
+
     failure = read_failure(error)
     text = str(error)
     details = text if "Traceback" in text else None

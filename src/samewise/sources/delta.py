@@ -8,11 +8,11 @@ from urllib.parse import unquote
 
 from samewise.core.errors import PinsGone, Refused, SamewiseError
 from samewise.core.ids import stable_hash
-from samewise.core.ports import AT, Bounds, Spark, TimeColumn
+from samewise.core.ports import Bounds, Spark, TimeColumn
 from samewise.core.records import Pins
 from samewise.core.schema import Column, Schema
 from samewise.core.shapes import Fit, Shape, Taken
-from samewise.core.sql import Span, Spans, quote
+from samewise.core.sql import AT, Span, Spans, quote
 from samewise.core.windows import Window, instant_text, parse_instant
 from samewise.sources import fitting
 from samewise.sources.failure_text import failure_text

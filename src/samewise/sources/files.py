@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from samewise.core.errors import ConfigError, PinsGone, Refused, SamewiseError
 from samewise.core.ids import Json, stable_hash
-from samewise.core.ports import AT, FoundFile, Spark
 from samewise.core.records import Pins
 from samewise.core.schema import Column, Schema
 from samewise.core.shapes import Fit, Shape, Taken
-from samewise.core.sql import quote
+from samewise.core.sql import AT, quote
 from samewise.core.windows import FULL, Window
 from samewise.sources import fitting, malformed
 from samewise.sources.csv_header import read_header
@@ -27,6 +26,8 @@ from samewise.storage.files import FileStat, spark_folder, spark_path
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameReader
     from pyspark.sql.types import StructType
+
+    from samewise.core.ports import FoundFile, Spark
 
 _TEXT = ("csv", "json")
 _FORMATS = (*_TEXT, "parquet", "orc")
@@ -95,6 +96,8 @@ class FilesSource:
         return self._path(FULL)
 
     def found(self) -> list[FoundFile]:
+        from samewise.core.ports import FoundFile
+
         return [FoundFile(file.path, file.size_bytes, file.version) for file in storage.list_files(self.place)]
 
     def pin_files(self, files: Sequence[FoundFile]) -> Pins:

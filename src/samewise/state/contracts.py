@@ -7,7 +7,6 @@ from typing import NamedTuple
 from sqlalchemy import Connection, and_, select, update
 
 from samewise.core.schema import Schema
-from samewise.plan.drift import contract_id
 from samewise.state import tasks as task_rows
 from samewise.state.engine import now
 from samewise.state.store import Store, rides_out
@@ -74,6 +73,8 @@ def put(
     if newest is not None and run_id is not None:
         schema = contract.schema.with_optional(Schema.from_json(newest.schema))
         if schema != contract.schema:
+            from samewise.plan.drift import contract_id
+
             contract = Contract(contract_id(schema), schema)
     if newest is not None and newest.contract_id == contract.contract_id:
         return False

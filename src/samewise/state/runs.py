@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import ColumnElement, RowMapping, and_, func, select, update
 
 from samewise.core.errors import Conflict, SamewiseError
-from samewise.core.groups import Group
 from samewise.core.records import Pins, Point, RunRecord, RunStatus
 from samewise.core.windows import Window
 from samewise.state.engine import insert_new, now
@@ -18,6 +17,7 @@ from samewise.state.store import Store, rides_out
 from samewise.state.tables import attempts, runs
 
 if TYPE_CHECKING:
+    from samewise.core.groups import Group
     from samewise.state.leases import Lease
 
 
@@ -241,6 +241,8 @@ def from_row(row: RowMapping) -> RunRecord:
 def _group(row: RowMapping) -> Group | None:
     if row["group_id"] is None:
         return None
+    from samewise.core.groups import Group
+
     return Group(row["group_id"], Window.from_key(row["group_span"]), row["group_generation"])
 
 

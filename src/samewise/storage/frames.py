@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from samewise.core.measures import Measures, measure_expressions, read_measures
-from samewise.core.ports import AT
 from samewise.core.schema import Column, Schema
-from samewise.core.sql import quote
+from samewise.core.sql import AT, quote
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

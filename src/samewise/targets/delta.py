@@ -14,20 +14,18 @@ from samewise.core.errors import ConfigError, Conflict, MayHaveLanded, OutOfSpac
 from samewise.core.keyed import DELETED_AT, EPOCH, Batch, Keyed
 from samewise.core.measures import Measures, measure_expressions, read_measures
 from samewise.core.ownership import check_owner
-from samewise.core.ports import AT, Head, Lineage, Published, Spark, Write
 from samewise.core.records import Answer, Landed, Owner, RunRecord, Stamp, TargetCommit
-from samewise.core.sql import Span, Spans, literal, quote
+from samewise.core.sql import AT, Span, Spans, literal, quote
 from samewise.storage.delta_log import CannotRead, DeltaLog, Log, SparkDeltaLog
-from samewise.storage.failures import Kind, read_failure
 from samewise.storage.files import is_local, join, list_files, local_path, spark_folder
 from samewise.storage.frames import measure_by, schema_of
 from samewise.targets.delta_fresh import is_empty, measure_files
 from samewise.targets.delta_keyed import classified, merge_statement, version_text
-from samewise.targets.delta_lineage import lineage
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from samewise.core.ports import Head, Lineage, Published, Spark, Write
     from samewise.core.schema import Schema
 
 _STORE = "samewise.store"
@@ -95,6 +93,8 @@ class DeltaTarget:
         log = self._read_log()
         if log is None:
             return None
+        from samewise.core.ports import Head
+
         return Head(log.version, log.schema, _owner_in(log.properties), log.table_id, _ADOPTED in log.properties)
 
     def generation(self, app_id: str) -> int:
@@ -172,6 +172,8 @@ class DeltaTarget:
             self._set_owner(owner, adopted=True)
 
     def publish(self, rows: DataFrame, write: Write, stamp: Stamp) -> Published:
+        from samewise.core.ports import Published
+
         if write.keep:
             self._append_nothing(stamp)
             return Published()
@@ -260,6 +262,8 @@ class DeltaTarget:
         return self.measure_windows(spans, version) if found is None else found
 
     def lineage(self, keyed: Keyed, window_key: str, version: int) -> Lineage:
+        from samewise.targets.delta_lineage import lineage
+
         return lineage(self._at(version), self._spark().read.format("delta").load(self._path()), keyed, window_key)
 
     def _at(self, version: int) -> DataFrame:
@@ -322,6 +326,8 @@ class DeltaTarget:
             with self._committing():
                 self._spark().sql(statement)
         except Exception as error:
+            from samewise.storage.failures import read_failure
+
             if "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION" not in read_failure(error).conditions:
                 raise
             # Another window's first load is at it: half of the table is there already.
@@ -414,6 +420,8 @@ class DeltaTarget:
         try:
             yield
         except Exception as error:
+            from samewise.storage.failures import Kind, read_failure
+
             failure = read_failure(error)
             match failure.kind:
                 case Kind.CONFLICT:

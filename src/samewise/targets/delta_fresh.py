@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from samewise.core.ports import AT
-from samewise.core.sql import Spans, quote
+from samewise.core.sql import AT, Spans, quote
 from samewise.storage.commit_files import added_files
 from samewise.storage.delta_log import CannotRead, DeltaLog, Log
 from samewise.storage.files import spark_path
