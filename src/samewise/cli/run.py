@@ -41,12 +41,12 @@ def run_pipeline(request: Request, *, as_json: bool) -> int:
     from samewise.cli.log_file import keep_log
     from samewise.cli.progress import Progress
 
-    gc.enable()
     with open_project(request.project, env=request.env, fork=request.fork) as project:
         keep_log(project.loaded.root / ".samewise" / "logs", project.loaded.secrets.redact)
         with Progress(project.graph(request.pipeline).jobs, quiet=as_json) as progress:
             if request.fork is None:
                 project.listen(progress)
+            gc.enable()  # Here the work starts, and with it the garbage.
             result = project.run(
                 request.pipeline,
                 window=request.window,
