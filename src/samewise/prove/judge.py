@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from samewise.core.errors import SamewiseError
 from samewise.prove import causes
 from samewise.prove.clean import Clean
 from samewise.prove.compare import compare
-from samewise.prove.laboratory import Fork, Ran
+from samewise.prove.laboratory import Fork, Laboratory, Ran
 from samewise.prove.verdict import Figures, Outcome, Verdict
+
+Part: TypeAlias = Callable[[Laboratory, Clean], Iterator[Verdict]]
+"""An experiment, or a part of one that needs nothing of the others."""
 
 
 @dataclass(slots=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
 
 from samewise.core.failpoints import Failpoint
 from samewise.prove.clean import Clean
-from samewise.prove.judge import Trial
+from samewise.prove.judge import Part, Trial
 from samewise.prove.laboratory import Fork, KillAt, Laboratory, Start
 from samewise.prove.verdict import Verdict
 
@@ -16,17 +17,22 @@ _LANDED = (Failpoint.COMMITTED, Failpoint.CHECKPOINTED, Failpoint.DELIVERED)
 """From here on the commit is there: the next kill goes on from the last one's ruins, and nothing is written twice."""
 
 
-def killed(lab: Laboratory, clean: Clean) -> Iterator[Verdict]:
+def killed(lab: Laboratory) -> list[Part]:
     """Die at each point of each task in turn, and each time run the same command again to its end."""
+    parts: list[Part] = []
     for stop in lab.stops:
-        for point in (point for point in stop.points if point not in _LANDED):
-            with lab.fork(Start.BEFORE) as fork:
-                trial = _trial(lab, clean, stop.task, point)
-                yield _died(trial, lab, fork, stop.task, point) or _again(trial, lab, fork)
-        yield from _landed(lab, clean, stop.task, [point for point in stop.points if point in _LANDED])
+        parts += [partial(_early, stop.task, point) for point in stop.points if point not in _LANDED]
+        parts.append(partial(_landed, stop.task, [point for point in stop.points if point in _LANDED]))
+    return parts
 
 
-def _landed(lab: Laboratory, clean: Clean, task: str, points: Sequence[Failpoint]) -> Iterator[Verdict]:
+def _early(task: str, point: Failpoint, lab: Laboratory, clean: Clean) -> Iterator[Verdict]:
+    with lab.fork(Start.BEFORE) as fork:
+        trial = _trial(lab, clean, task, point)
+        yield _died(trial, lab, fork, task, point) or _again(trial, lab, fork)
+
+
+def _landed(task: str, points: Sequence[Failpoint], lab: Laboratory, clean: Clean) -> Iterator[Verdict]:
     """One run dies at the first of these points, what resumes it at the second, and so on: each is looked at."""
     ruins: Fork | None = None
     for point in points:

@@ -149,6 +149,10 @@ class Laboratory(Protocol):
     def is_incremental(self) -> bool:
         """True where a run goes on from where the last one ended, so that the order of windows means nothing."""
 
+    @property
+    def lanes(self) -> int:
+        """How many experiments are made side by side: a run of a small window is mostly waiting."""
+
     def label(self, window: Window) -> str: ...
 
     def lane(self, name: str) -> Laboratory:

@@ -6,24 +6,26 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from queue import Empty, SimpleQueue
 
 from samewise.core.errors import SamewiseError, UsageError
 from samewise.prove import concurrent, empty, killed, order, shuffled, twice
 from samewise.prove.clean import Clean, clean
+from samewise.prove.judge import Part
 from samewise.prove.laboratory import Laboratory
 from samewise.prove.verdict import Outcome, Proof, Verdict
 from samewise.run.events import ExperimentBegan, ExperimentEnded, Listener
 
-Experiment = Callable[[Laboratory, Clean], Iterator[Verdict]]
-
-EXPERIMENTS: Mapping[str, Experiment] = {
-    "twice": twice.twice,
+EXPERIMENTS: Mapping[str, Callable[[Laboratory], Sequence[Part]]] = {
+    "twice": lambda _: [twice.twice],
     "killed": killed.killed,
-    "shuffled": shuffled.shuffled,
-    "order": order.order,
-    "empty": empty.empty,
-    "concurrent": concurrent.concurrent,
+    "shuffled": lambda _: [shuffled.shuffled],
+    "order": lambda _: [order.order],
+    "empty": lambda _: [empty.empty],
+    "concurrent": lambda _: [concurrent.concurrent],
 }
+_LONG = ("order", "shuffled", "empty")
+"""Several runs each, one after the other: begun first, so that none of them is waited for alone."""
 
 
 def chosen(names: Sequence[str]) -> list[str]:
@@ -56,44 +58,54 @@ def prove(lab: Laboratory, subject: str, target: str, names: Sequence[str], emit
 
 
 def _all(lab: Laboratory, reference: Clean, wanted: Sequence[str], emit: Listener) -> list[list[Verdict]]:
-    """Every experiment's verdicts, in order. Kills take as long as all the others, so they go beside them."""
-
+    """Every part's verdicts, in the order of the experiments, several parts at a time."""
+    parts = [(name, part) for name in wanted for part in EXPERIMENTS[name](lab)]
+    found: list[list[Verdict]] = [[] for _ in parts]
+    todo: SimpleQueue[int] = SimpleQueue()
+    for at in sorted(range(len(parts)), key=lambda at: parts[at][0] not in _LONG):
+        todo.put(at)
     stop = threading.Event()
 
-    def made(lane: str, names: Sequence[str]) -> dict[str, list[Verdict]]:
-        own = lab if lane == "main" else lab.lane(lane)
-        return {name: _made(own, reference, name, wanted.index(name) + 1, len(wanted), emit, stop) for name in names}
+    def work(own: Laboratory) -> None:
+        while not stop.is_set():
+            try:
+                at = todo.get_nowait()
+            except Empty:
+                return
+            name, part = parts[at]
+            emit(ExperimentBegan(name, wanted.index(name) + 1, len(wanted)))
+            found[at] = _made(part, own, reference, name, emit, stop)
 
-    beside = [name for name in wanted if name == killed.NAME and len(wanted) > 1]
-    with ThreadPoolExecutor(1, thread_name_prefix="samewise-prove") as thread:
-        other = thread.submit(made, "killed", beside)
+    beside = min(lab.lanes, len(parts)) - 1
+    with ThreadPoolExecutor(max(beside, 1), thread_name_prefix="samewise-prove") as threads:
+        others = [threads.submit(work, lab.lane(f"lane {number}")) for number in range(beside)]
         try:
-            found = made("main", [name for name in wanted if name not in beside])
+            work(lab)
         except BaseException:
-            stop.set()  # Ctrl-C does not wait for the kills that are left.
+            stop.set()  # Ctrl-C does not wait for what is left.
             raise
-        found |= other.result()
-    return [found[name] for name in wanted]
+        for other in others:
+            other.result()
+    return found
 
 
 def _made(
-    lab: Laboratory, reference: Clean, name: str, number: int, of: int, emit: Listener, stop: threading.Event
+    part: Part, lab: Laboratory, reference: Clean, name: str, emit: Listener, stop: threading.Event
 ) -> list[Verdict]:
-    emit(ExperimentBegan(name, number, of))
     verdicts = []
-    for verdict in _tried(EXPERIMENTS[name], lab, reference, name):
+    for verdict in _tried(part, lab, reference, name):
         verdicts.append(verdict)
-        told = " ".join(part for part in (verdict.experiment, verdict.detail) if part)
+        told = " ".join(word for word in (verdict.experiment, verdict.detail) if word)
         emit(ExperimentEnded(told, verdict.outcome.value, verdict.seconds))
         if stop.is_set():
             break
     return verdicts
 
 
-def _tried(experiment: Experiment, lab: Laboratory, reference: Clean, name: str) -> Iterator[Verdict]:
-    """The experiment's verdicts; one that cannot be made is void, and does not stop the others."""
+def _tried(part: Part, lab: Laboratory, reference: Clean, name: str) -> Iterator[Verdict]:
+    """The part's verdicts; one that cannot be made is void, and does not stop the others."""
     began = time.monotonic()
     try:
-        yield from experiment(lab, reference)
+        yield from part(lab, reference)
     except SamewiseError as error:
         yield Verdict(name, "", Outcome.VOID, round(time.monotonic() - began, 3), message=error.message)

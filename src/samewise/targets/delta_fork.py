@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from samewise.core.ids import stable_hash
 from samewise.core.ports import Spark
@@ -13,6 +14,10 @@ from samewise.core.records import Owner
 from samewise.storage.delta_log import CannotRead, DeltaLog
 from samewise.storage.files import is_local, local_path, spark_folder
 from samewise.targets.delta import DeltaTarget, owner_properties
+from samewise.targets.delta_fresh import rows_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 
 def clone(real: DeltaTarget, fork: DeltaTarget, owner: Owner, spark: Spark, *, before: int | None) -> None:
@@ -54,6 +59,24 @@ def copy(old: str, new: str, spark: Spark) -> None:
 
     if list_files(f"{old}/_delta_log/*.json"):
         spark().sql(f"CREATE TABLE delta.`{spark_folder(new)}` SHALLOW CLONE delta.`{spark_folder(old)}`")
+
+
+def rows(fork: DeltaTarget, spark: Spark) -> DataFrame | None:
+    """The rows of a fork, read from the files that its log names; None where Delta itself has to be asked.
+
+    Of a log that it has not seen before Delta makes a table first, and for a small one that takes longer than the rest.
+    """
+    log, folder = _log(fork), fork.folder
+    if log is None or folder is None or not is_local(folder) or log.partition_columns:
+        return None
+    try:
+        files = log.files(None, log.version)
+    except CannotRead:
+        return None
+    paths = [_plain(os.path.join(local_path(folder), file.path)) for file in files]
+    if not files or any(file.mark for file in files) or not all(os.path.isfile(path) for path in paths):
+        return None
+    return rows_of(spark(), log, paths)
 
 
 def count_rows(fork: DeltaTarget, *, null_in: str | None = None) -> int | None:

@@ -1,8 +1,9 @@
-"""Short ways about a commit of our own: into a table that is still empty, and of the files that it has just written."""
+"""Short ways past Delta: into a table that is still empty, and to the rows of files that are known by name."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from samewise.core.sql import AT, Spans, quote
@@ -12,7 +13,7 @@ from samewise.storage.files import spark_path
 from samewise.storage.frames import measure_by, schema_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from samewise.core.measures import Measures
     from samewise.core.schema import Schema
@@ -34,16 +35,26 @@ def measure_files(spark: SparkSession, location: str, log: Log, spans: Spans, ve
 
     Delta would read its log again first, twice, to find out which files these are.
     """
-    schema = log.schema
-    plain = log.properties.get(_MAPPING, "none") == "none" and all(_FLAT.fullmatch(column.type) for column in schema)
     # At a later version the table may have other columns than these files.
-    files = added_files(location, version) if plain and log.version == version else None
-    if not files:
+    files = added_files(location, version) if log.version == version else None
+    found = rows_of(spark, log, files) if files else None
+    if found is None:
+        return None
+    rows = found.where(spans.sql)
+    return measure_by(rows.selectExpr("*", f"{spans.number} AS {AT}"), schema_of(rows), len(spans.parts))
+
+
+def rows_of(spark: SparkSession, log: Log, files: Sequence[str]) -> DataFrame | None:
+    """The rows of some of a table's files; None where a file alone does not say what its rows are.
+
+    Every file must hold all its columns and no row that is deleted.
+    """
+    schema = log.schema
+    if log.properties.get(_MAPPING, "none") != "none" or not all(_FLAT.fullmatch(column.type) for column in schema):
         return None
     reader = spark.read.schema(_ddl(schema)).option("recursiveFileLookup", "true")
     reader = reader.option("ignoreCorruptFiles", "false").option("ignoreMissingFiles", "false")
-    rows = reader.parquet(*[spark_path(file) for file in files]).where(spans.sql)
-    return measure_by(rows.selectExpr("*", f"{spans.number} AS {AT}"), schema_of(rows), len(spans.parts))
+    return reader.parquet(*[spark_path(file) for file in files])
 
 
 def _ddl(schema: Schema) -> str:

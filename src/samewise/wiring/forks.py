@@ -197,7 +197,8 @@ class ForkedPipeline:
 
     def _seen(self, job: Job) -> DataFrame | None:
         """The rows of a target as its readers see them: by key, without what Samewise keeps for itself."""
-        rows = job.target.rows(None)
+        rows = delta_fork.rows(job.target, job.spark) if isinstance(job.target, DeltaTarget) else None
+        rows = job.target.rows(None) if rows is None else rows
         if rows is None or job.keyed is None:
             return rows
         if DELETED_AT in rows.columns:

@@ -70,6 +70,11 @@ class Lab:
     def is_incremental(self) -> bool:
         return any(job.incremental is not None for job in self.real.jobs)
 
+    @property
+    def lanes(self) -> int:
+        # With processes each of them has a JVM.
+        return 3 if self.process is None else 2
+
     def label(self, window: Window) -> str:
         return next((job.label(window) for job in self.real.jobs if job.grid is not None), "full")
 
