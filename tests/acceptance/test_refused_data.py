@@ -163,6 +163,27 @@ def test_a_manifest_that_promises_more_rows_is_refused_until_the_missing_file_is
     assert [run["status"] for run in shop.history()] == ["succeeded", "refused"]
 
 
+def test_status_says_in_its_place_what_became_of_a_window_that_is_still_due(shop: Shop, spark: SparkSession) -> None:
+    shop.pipeline(MANIFEST)
+    shop.orders()
+    promise(shop, rows=3)
+    shop.run()
+    shop.orders(day=NEXT_DAY)
+    shop.write(f"landing/{NEXT_DAY}/manifest.json", json.dumps({"rows": 2}))
+    shop.run(window=NEXT_DAY)
+
+    windows = {w["window"]: w for w in shop.do("status", "orders", "--json").json["tasks"][0]["windows"]}
+    assert list(windows) == sorted(windows)
+    assert (windows[DAY]["state"], windows[DAY]["last_run"]["error"]["code"]) == ("due", "manifest_mismatch")
+    assert (windows[NEXT_DAY]["state"], "last_run" in windows[NEXT_DAY]) == ("loaded", False)
+    assert any(
+        line.startswith(DAY) and "last run refused" in line for line in shop.do("status", "orders").stdout.splitlines()
+    )
+    promise(shop, rows=2)
+    shop.run()
+    assert "last run refused" not in shop.do("status", "orders").stdout
+
+
 def test_a_sum_that_is_not_the_promised_one_is_refused(shop: Shop, spark: SparkSession) -> None:
     shop.pipeline(MANIFEST)
     shop.orders()

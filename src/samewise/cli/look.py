@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from samewise.cli.output import moment, number, print_error, print_json, print_table, say, styled
 from samewise.core.errors import SpecError, UsageError
 from samewise.core.records import Receipt, RunStatus
-from samewise.core.windows import instant_text
+from samewise.core.windows import Window, instant_text
 from samewise.plan.grid import due_windows
 from samewise.run.schedule import due
 from samewise.state import contracts, receipts, runs, watermarks
@@ -82,28 +82,17 @@ def _task_status(project: Project, job: Job) -> dict[str, Any]:
     mark = None if store is None else watermarks.current(store, job.pipeline, job.task)
     contract = None if store is None else contracts.current(store, job.pipeline, job.task)
     waiting = [] if job.grid is None else [w for w in due(job, store, now=now) if w not in unfinished]
-    windows = [
-        {
-            "window": job.label(receipt.window),
-            "state": "unfinished" if receipt.window in unfinished else "loaded",
-            "generation": receipt.generation,
-            "rows": None if receipt.measures is None else receipt.measures.rows,
-            "sums": {} if receipt.measures is None else dict(receipt.measures.sums),
-            "content_hash": None if receipt.measures is None else receipt.measures.content_hash,
-            "target_version": receipt.target_version,
-            "landed_at": moment(receipt.landed_at),
-            "definition_changed": receipt.definition != job.definition,
-            "contract": receipt.contract,
-            "older_contract": _is_older(receipt, contract),
-            "receipt_lost": receipt.measures is None,
-        }
-        for receipt in sorted(loaded.values(), key=lambda r: r.window)
-    ]
-    known = {w["window"] for w in windows}
-    windows += [
-        {"window": job.label(w), "state": "unfinished"} for w in sorted(unfinished) if job.label(w) not in known
-    ]
-    windows += [{"window": job.label(w), "state": "due"} for w in waiting if job.label(w) not in known]
+    entries: dict[Window, dict[str, Any]] = {
+        **{window: {"state": "due"} for window in waiting},
+        **{window: {"state": "unfinished"} for window in unfinished},
+    }
+    for receipt in loaded.values():
+        state = "unfinished" if receipt.window in unfinished else "loaded"
+        entries[receipt.window] = {"state": state, **_receipt_status(receipt, job, contract)}
+    for run in [] if store is None else runs.ended_badly(store, job.pipeline, job.task):
+        if run.window in entries:
+            entries[run.window]["last_run"] = _last_run(run)
+    windows = [{"window": job.label(window), **entries[window]} for window in sorted(entries)]
     return {
         "pipeline": job.pipeline,
         "task": job.task,
@@ -115,6 +104,22 @@ def _task_status(project: Project, job: Job) -> dict[str, Any]:
         "contract": None if contract is None else contract.contract_id,
         "last_run": _last_run(last[0]) if last else None,
         "windows": windows,
+    }
+
+
+def _receipt_status(receipt: Receipt, job: Job, contract: Contract | None) -> dict[str, Any]:
+    measures = receipt.measures
+    return {
+        "generation": receipt.generation,
+        "rows": None if measures is None else measures.rows,
+        "sums": {} if measures is None else dict(measures.sums),
+        "content_hash": None if measures is None else measures.content_hash,
+        "target_version": receipt.target_version,
+        "landed_at": moment(receipt.landed_at),
+        "definition_changed": receipt.definition != job.definition,
+        "contract": receipt.contract,
+        "older_contract": _is_older(receipt, contract),
+        "receipt_lost": measures is None,
     }
 
 
@@ -157,6 +162,8 @@ def _show_windows(task: dict[str, Any], show_strip: Callable[[], None]) -> None:
             )
             if window.get(key)
         ]
+        if (last := window.get("last_run")) is not None:
+            notes.append(f"last run {last['status']}")
         rows.append(
             (
                 window["window"],

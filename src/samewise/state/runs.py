@@ -75,6 +75,22 @@ def open_windows(store: Store, pipeline: str, task: str) -> set[Window]:
 
 
 @rides_out
+def ended_badly(store: Store, pipeline: str, task: str) -> list[RunRecord]:
+    """The newest run of each window whose newest run was refused or failed, oldest window first."""
+    of_task = and_(runs.c.pipeline == pipeline, runs.c.task == task)
+    latest = select(runs.c.window_key, func.max(runs.c.generation).label("generation")).where(of_task)
+    newest = latest.group_by(runs.c.window_key).subquery()
+    query = (
+        select(runs)
+        .join(newest, and_(runs.c.window_key == newest.c.window_key, runs.c.generation == newest.c.generation))
+        .where(of_task, runs.c.status.in_([RunStatus.REFUSED, RunStatus.FAILED]))
+        .order_by(runs.c.window_start)
+    )
+    with store.reading() as connection:
+        return [from_row(row) for row in connection.execute(query).mappings()]
+
+
+@rides_out
 def latest_generation(store: Store, pipeline: str, task: str, window: Window) -> int:
     """The highest generation that this store has seen for the window; 0 for none."""
     query = select(func.max(runs.c.generation)).where(_of_window(pipeline, task, window))
