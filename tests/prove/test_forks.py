@@ -66,3 +66,29 @@ def test_where_vacuum_has_been_the_newest_version_is_forked(spark: SparkSession,
     fork = DeltaTarget(str(tmp_path / "fork"), None, ready)
     delta_fork.clone(DeltaTarget(str(place), None, ready), fork, OWNER, ready, before=1)
     assert sorted(row[0] for row in spark.read.format("delta").load(str(tmp_path / "fork")).collect()) == [3, 4]
+
+
+def test_a_fork_is_read_from_its_files_only_where_they_say_all_about_its_rows(
+    tmp_path: Path, spark: SparkSession
+) -> None:
+    def made(name: str, properties: str = "'samewise.test' = 'x'", clause: str = "") -> DeltaTarget:
+        place = str(tmp_path / name)
+        spark.sql(
+            f"CREATE TABLE delta.`{place}` (id INT, day STRING) USING DELTA {clause} TBLPROPERTIES ({properties})"
+        )
+        spark.sql(f"INSERT INTO delta.`{place}` VALUES (1, 'a'), (2, 'b'), (3, 'c')")
+        return DeltaTarget(place, None, ReadySpark(spark))
+
+    plain = made("plain")
+    spark.sql(f"ALTER TABLE delta.`{plain.folder}` ADD COLUMNS (note STRING)")
+    spark.sql(f"DELETE FROM delta.`{plain.folder}` WHERE id = 2")
+    found = delta_fork.rows(plain, ReadySpark(spark))
+    assert found is not None
+    assert sorted(map(tuple, found.collect())) == [(1, "a", None), (3, "c", None)]
+
+    deleted = made("deleted", "'delta.enableDeletionVectors' = 'true'")
+    spark.sql(f"DELETE FROM delta.`{deleted.folder}` WHERE id = 2")
+    assert delta_fork.rows(deleted, ReadySpark(spark)) is None
+    assert delta_fork.rows(made("parts", clause="PARTITIONED BY (day)"), ReadySpark(spark)) is None
+    assert delta_fork.rows(made("widened", "'delta.enableTypeWidening' = 'true'"), ReadySpark(spark)) is None
+    assert delta_fork.rows(made("mapped", "'delta.columnMapping.mode' = 'name'"), ReadySpark(spark)) is None

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from samewise.core.schema import Schema
 
 _MAPPING = "delta.columnMapping.mode"
+_WIDENING = "delta.enableTypeWidening"
 _FLAT = re.compile(r"[a-z_]+(\(\d+(,\d+)?\))?")
 
 
@@ -47,10 +48,13 @@ def measure_files(spark: SparkSession, location: str, log: Log, spans: Spans, ve
 def rows_of(spark: SparkSession, log: Log, files: Sequence[str]) -> DataFrame | None:
     """The rows of some of a table's files; None where a file alone does not say what its rows are.
 
-    Every file must hold all its columns and no row that is deleted.
+    No row of a file may be deleted, and no column be named by its folder. One that a file lacks is NULL in it, as in
+    the table.
     """
     schema = log.schema
-    if log.properties.get(_MAPPING, "none") != "none" or not all(_FLAT.fullmatch(column.type) for column in schema):
+    renamed = log.properties.get(_MAPPING, "none") != "none"
+    widened = log.properties.get(_WIDENING, "false").lower() == "true"
+    if renamed or widened or not all(_FLAT.fullmatch(column.type) for column in schema):
         return None
     reader = spark.read.schema(_ddl(schema)).option("recursiveFileLookup", "true")
     reader = reader.option("ignoreCorruptFiles", "false").option("ignoreMissingFiles", "false")
