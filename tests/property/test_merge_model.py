@@ -75,6 +75,8 @@ class Load:
     label: str
     force: bool
     killed_at: Failpoint | None = None
+    rewrite: str = "auto"
+    """How it is written makes no difference to what is there."""
 
 
 @dataclass
@@ -140,8 +142,8 @@ def commands(draw: st.DrawFn) -> Sequence[Sequence[Load]]:
         if draw(st.integers(0, 5)) == 0:
             batches[days[0]] = draw(batch)
         label, kill = draw(st.sampled_from(LABELS)), draw(st.none() | st.sampled_from(list(Failpoint)))
-        killed_at = kill if len(days) == 1 else None
-        steps.append([Load(day, batches[day], label, draw(st.booleans()), killed_at) for day in days])
+        killed_at, rewrite = kill if len(days) == 1 else None, draw(st.sampled_from(["always", "never"]))
+        steps.append([Load(day, batches[day], label, draw(st.booleans()), killed_at, rewrite) for day in days])
     return steps
 
 
@@ -200,6 +202,7 @@ def _carry_out(shop: Shop, step: Sequence[Load], spark: SparkSession) -> None:
             "schedule": {"every": "day", "start": DAYS[0], "end": "2026-04-27", "timezone": "UTC"},
             "source.schema": COLUMNS,
             "source.drift": {"added": "add"},
+            "target.rewrite": step[0].rewrite,
             "retries": {"attempts": 9, "backoff": "200ms"},
             "transform": "orders.sql",
             "params": {"label": step[0].label},

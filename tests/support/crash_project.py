@@ -63,7 +63,7 @@ _PIPELINES = {
     ),
     "entities": _ORDERS.format(
         name="entities",
-        rest="target: {type: delta, table: entities}\n"
+        rest="target: {type: delta, table: entities, rewrite: always}\n"
         "write: {strategy: merge, key: [order_id], version_by: [order_date], delete_when: status = 'gone'}\n" + _EXPECT,
     ),
     "events": _ORDERS.format(

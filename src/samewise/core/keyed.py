@@ -18,6 +18,8 @@ DELETED_AT = "_samewise_deleted_at"
 """When the key was deleted; NULL for a row that is there."""
 CHANGE = "_samewise_change"
 """What a row of a batch would do to the target; never written."""
+FILE = "_samewise_file"
+"""The target's file that holds the row of the same key, where a target has files; never written."""
 BOOKKEEPING_PREFIX = "_samewise_"
 
 

@@ -149,6 +149,8 @@ class Write:
     keyed: Keyed | None = None
     """The rows find their place by key; `span` then says nothing."""
     batch: Batch | None = None
+    touched: int = 0
+    """About how many of the target's files hold a row that one of these replaces; 0 where that is not known."""
     inside: bool = False
     """Every row is known to lie in `span`: one that does not has been refused before."""
 

@@ -26,6 +26,7 @@ from samewise.run.events import Listener, Note, StepBegan
 from samewise.run.incremental import loaded_files, reached
 from samewise.run.job import Job
 from samewise.run.keyed import (
+    Changes,
     living,
     marked,
     missing_columns,
@@ -219,7 +220,10 @@ class Attempt:
         if job.keyed is not None:
             self._check_columns()
         alone = job.target.works_alone
-        rows = self._rows if job.keyed is None or alone else self._changes(job.keyed)
+        rows, touched = self._rows, 0
+        if job.keyed is not None and not alone:
+            changes = self._changes(job.keyed)
+            rows, touched = changes.rows, changes.touched
         # Written before every try: this is what tells a frozen attempt that it was overtaken.
         self._advance(Point.COMMITTING)
         failpoints.reach(Failpoint.COMMITTING)
@@ -229,7 +233,7 @@ class Attempt:
             rows, gathered.writing = observed(rows, measure_expressions(schema_of(rows), bits=32))
         empty = gathered.measures is not None and gathered.measures.rows == 0
         keep = empty and job.on_empty == "keep" and job.keyed is None
-        write = Write(gathered.span, job.partition_by, keep, job.keyed, gathered.batch)
+        write = Write(gathered.span, job.partition_by, keep, job.keyed, gathered.batch, touched)
         published = job.target.publish(rows, write, self._stamp())
         if published.changes is not None:
             gathered.changes = published.changes
@@ -244,7 +248,7 @@ class Attempt:
             names = ", ".join(column.name for column in missing)
             raise PinsGone(f"the target has got columns since this run was planned: {names}")
 
-    def _changes(self, keyed: Keyed) -> DataFrame:
+    def _changes(self, keyed: Keyed) -> Changes:
         """Those of the staged rows that change the target as it is now. Asked again before every try."""
         gathered = self._gathered
         assert self._rows is not None and gathered.batch is not None and gathered.measures is not None
@@ -252,7 +256,7 @@ class Attempt:
         changes = write_changes(self.job, keyed, self._rows, gathered.batch, folder, staged_rows=gathered.measures.rows)
         gathered.changes = changes.counts
         self._nothing_to_write = changes.written == 0
-        return changes.rows
+        return changes
 
     def _stamp(self) -> Stamp:
         run, gathered = self.run, self._gathered

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from samewise.core.errors import ConfigError, Refused
-from samewise.core.keyed import CHANGE, DELETED_AT, EPOCH, WRITTEN, Batch, Change, Keyed, content
+from samewise.core.keyed import CHANGE, DELETED_AT, EPOCH, FILE, WRITTEN, Batch, Change, Keyed, content
 from samewise.core.records import RunRecord
 from samewise.core.schema import Column, Schema
 from samewise.core.sql import literal, quote
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _EPOCH_START = datetime(1970, 1, 1, tzinfo=UTC)
 _COUNTS = {str(change): f"count_if({quote(CHANGE)} = '{change}')" for change in Change}
+_WRITTEN = f"{CHANGE} IN ({', '.join(repr(str(change)) for change in WRITTEN)})"
+_TOUCHED = {FILE: f"approx_count_distinct(IF({_WRITTEN}, {quote(FILE)}, NULL))"}
 _WHOLE = {"tinyint": "Y", "smallint": "S", "int": "", "bigint": "L"}
 
 
@@ -127,6 +129,8 @@ class Changes:
 
     rows: DataFrame
     counts: Mapping[str, int]
+    touched: int = 0
+    """About how many of the target's files hold a row that is replaced."""
 
     @property
     def written(self) -> int:
@@ -140,16 +144,17 @@ def write_changes(job: Job, keyed: Keyed, staged: DataFrame, batch: Batch, folde
     """
     if staged_rows == 0:
         return Changes(staged, {})
-    compared, passing = observed(job.target.compare(staged, keyed, batch), _COUNTS)
+    compared, passing = observed(job.target.compare(staged, keyed, batch), {**_COUNTS, **_TOUCHED})
+    compared = compared.drop(FILE)
     kept = staging.stage(compared, folder)
     rows = kept.read(job.spark(), compared)
     counts = figures(passing)
+    touched = 0 if counts is None else int(counts[FILE])
     if counts is None or sum(counts[change] for change in Change) != staged_rows:
         counts = _counted(rows)  # A stage that Spark had to run again is counted twice on the way.
     found = {str(change): int(counts[change]) for change in Change if counts[change]}
     refuse(keyed, found, rows)
-    written = ", ".join(f"'{change}'" for change in WRITTEN)
-    return Changes(rows.where(f"{CHANGE} IN ({written})").drop(CHANGE), found)
+    return Changes(rows.where(_WRITTEN).drop(CHANGE), found, touched)
 
 
 def _counted(rows: DataFrame) -> dict[str, Any]:

@@ -96,6 +96,8 @@ class DeltaTarget(TableRef):
     partition_by: ColumnNames = ()
     deletion_vectors: bool = False
     """Whether a table that is made for writing by key may mark rows as deleted, which not every reader knows."""
+    rewrite: Literal["auto", "always", "never"] = "auto"
+    """When a batch that is written by key writes the whole table anew, instead of a MERGE."""
 
 
 class PostgresTarget(PostgresRef):
@@ -355,7 +357,8 @@ class PipelineSpec(Model):
             body["source"].pop(key, None)
         # How the rows get there, not which.
         body["write"].pop("refresh", None)
-        body["target"].pop("deletion_vectors", None)
+        for key in ("deletion_vectors", "rewrite"):
+            body["target"].pop(key, None)
         body["params"] = {name: _tagged(value) for name, value in self.params.items()}
         body["timezone"] = str(self.zone)
         body["every"] = self.schedule.every if self.schedule and task.has_windows else None

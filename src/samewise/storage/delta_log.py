@@ -78,6 +78,18 @@ class DeltaLog:
         with _reading(self._location):
             return dict(self._table.metadata().configuration)
 
+    @property
+    def writer_features(self) -> frozenset[str] | None:
+        """What a writer of the table has to know, by name; None where that is only a number."""
+        with _reading(self._location):
+            found = self._table.protocol().writer_features
+        return None if found is None else frozenset(map(str, found))
+
+    @property
+    def writer_version(self) -> int:
+        with _reading(self._location):
+            return int(self._table.protocol().min_writer_version)
+
     def commits(self, since: int) -> list[TargetCommit] | None:
         wanted = self._version - since
         if wanted < 0:

@@ -21,6 +21,7 @@ from samewise.storage.files import is_local, join, list_files, local_path, spark
 from samewise.storage.frames import measure_by, schema_of
 from samewise.targets.delta_fresh import is_empty, measure_files
 from samewise.targets.delta_keyed import classified, merge_statement, version_text
+from samewise.targets.delta_rewrite import Rewrite, parts_if_worth_it, rewritten
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -50,7 +51,13 @@ class DeltaTarget:
     """A table at `location`, or, where `table` is given, a table of Spark's catalog."""
 
     def __init__(
-        self, location: str | None, table: Sequence[str] | None, spark: Spark, *, deletion_vectors: bool = False
+        self,
+        location: str | None,
+        table: Sequence[str] | None,
+        spark: Spark,
+        *,
+        deletion_vectors: bool = False,
+        rewrite: Rewrite = Rewrite.AUTO,
     ) -> None:
         if (location is None) == (table is None):
             raise ValueError("a Delta target is a location or a catalog table, not both")
@@ -58,6 +65,7 @@ class DeltaTarget:
         self._table = table
         self._spark = spark
         self._deletion_vectors = deletion_vectors
+        self._rewrite = rewrite
         self._log: Log | None = None
         self._log_read_at = float("-inf")
 
@@ -178,7 +186,11 @@ class DeltaTarget:
             self._append_nothing(stamp)
             return Published()
         if write.keyed is not None:
-            self._merge(rows, write.keyed, write.batch or Batch({}), stamp)
+            parts = parts_if_worth_it(self._read_log(), schema_of(rows), write, self._rewrite)
+            if parts is None:
+                self._merge(rows, write.keyed, write.batch or Batch({}), stamp)
+            else:
+                self._write_anew(rows, write.keyed, stamp, parts)
             return Published()
         writer = rows.write.format("delta").mode("overwrite")
         if write.inside and is_empty(self._read_log(fresh=True)):
@@ -382,6 +394,14 @@ class DeltaTarget:
             )
         finally:
             rows.sparkSession.catalog.dropGlobalTempView(view)
+
+    def _write_anew(self, rows: DataFrame, keyed: Keyed, stamp: Stamp, parts: int) -> None:
+        # Delta reads a table that is being overwritten as it is when the commit begins, and refuses the commit if
+        # another one comes first: no row of anybody is lost, however long ago this was planned.
+        table = self._spark().read.format("delta").load(self._path())
+        with self._committing():
+            writer = rewritten(table, rows, keyed, parts).write.format("delta").mode("overwrite")
+            writer.options(**_token(stamp)).save(self._path())
 
     def _execute(self, statement: str, conf: Mapping[str, str]) -> None:
         """Run one statement that commits, with what its commit is to carry."""

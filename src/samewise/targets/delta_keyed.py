@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from samewise.core.keyed import CHANGE, DELETED_AT, EPOCH, Batch, Change, Keyed, content, order_expression
+from samewise.core.keyed import CHANGE, DELETED_AT, EPOCH, FILE, Batch, Change, Keyed, content, order_expression
 from samewise.core.keys import newer, same_key, version_expression
 from samewise.core.sql import literal, quote
 from samewise.storage.frames import schema_of
@@ -22,35 +22,41 @@ _COPIES = "_samewise_copies"
 
 
 def classified(rows: DataFrame, table: DataFrame | None, keyed: Keyed, batch: Batch, floor: str | None) -> DataFrame:
-    """`rows`, each with what it would do to `table` (None: nothing is there yet), in the column `CHANGE`.
+    """`rows`, each with what it would do to `table` (None: nothing is there yet), in the column `CHANGE`, and `FILE`.
 
     The table is read once, as far as it may hold the batch's keys, and only rows of those keys go any further.
     """
     if table is None:
-        return rows.selectExpr("*", f"{_absent(keyed, None)} AS {quote(CHANGE)}")
+        return rows.selectExpr(
+            "*", f"{_absent(keyed, None)} AS {quote(CHANGE)}", f"CAST(NULL AS STRING) AS {quote(FILE)}"
+        )
     matched = _matched(rows, table, keyed, batch)
     own = content(schema_of(rows))
     change = _change(keyed, own, batch, floor) if keyed.updates else _insert_only()
-    joined = rows.alias("b").join(matched.alias("t"), _expr(_condition(keyed, "b", "t")), "left")
-    return joined.selectExpr("b.*", f"{change} AS {quote(CHANGE)}")
+    joined = rows.alias("b").join(matched.alias("t"), _expr(key_condition(keyed, "b", "t")), "left")
+    return joined.selectExpr("b.*", f"{change} AS {quote(CHANGE)}", f"t.{quote(FILE)}")
 
 
 def merge_statement(reference: str, view: str, columns: Schema, keyed: Keyed, batch: Batch) -> str:
     """The MERGE that publishes the rows of `view`: every comparison is made again, against what it finds then."""
-    on = [_condition(keyed, "t", "b"), *_near(batch, of="t")]
+    on = [key_condition(keyed, "t", "b"), *_near(batch, of="t")]
     own = content(columns)
     statement = f"MERGE INTO {reference} AS t USING {view} AS b ON {' AND '.join(on)}"
     # By name: a table may have bookkeeping of a strategy that it was written by before.
     names = [quote(column.name) for column in columns]
     if keyed.updates:
-        # Delta works the condition out for every row of every file that it rewrites, matched or not: hashing two
-        # rows for each would cost more than all the rest. A row of the batch always has its epoch.
-        is_newer = f"{order_expression(keyed, own, of='b')} > {order_expression(keyed, own, of='t')}"
-        condition = f"CASE WHEN b.{quote(EPOCH)} IS NULL THEN false ELSE {is_newer} END"
         sets = ", ".join(f"t.{name} = b.{name}" for name in names)
-        statement += f" WHEN MATCHED AND {condition} THEN UPDATE SET {sets}"
+        statement += f" WHEN MATCHED AND {replaces(keyed, own)} THEN UPDATE SET {sets}"
     values = ", ".join(f"b.{name}" for name in names)
     return f"{statement} WHEN NOT MATCHED THEN INSERT ({', '.join(names)}) VALUES ({values})"
+
+
+def replaces(keyed: Keyed, columns: Schema) -> str:
+    """Whether the row `b` of a batch takes the place of the row `t` of the table, where both are there."""
+    is_newer = f"{order_expression(keyed, columns, of='b')} > {order_expression(keyed, columns, of='t')}"
+    # Worked out for every row of every file that is rewritten, matched or not: hashing two rows for each would cost
+    # more than all the rest. A row of the batch always has its epoch.
+    return f"CASE WHEN b.{quote(EPOCH)} IS NULL THEN false ELSE {is_newer} END"
 
 
 def version_text(keyed: Keyed, columns: Schema, rows: DataFrame, floor: str | None) -> str | None:
@@ -76,19 +82,20 @@ def with_bookkeeping(table: DataFrame, keyed: Keyed, columns: Schema) -> DataFra
 
 
 def _matched(rows: DataFrame, table: DataFrame, keyed: Keyed, batch: Batch) -> DataFrame:
-    """The batch's keys that the table has, each with its row's place in the order, and how often it is there."""
+    """The batch's keys that the table has, each with its row's place in the order, its file, and its copies."""
     own = content(schema_of(rows))
     keys = [quote(name) for name in keyed.key]
-    there = with_bookkeeping(table, keyed, own)
+    there = with_bookkeeping(table.selectExpr("*", f"_metadata.file_name AS {quote(FILE)}"), keyed, own)
     near = _near(batch, of=None)
     if near:
         there = there.where(" AND ".join(near))
     # Joined with the batch's keys first: the batch is the small side, and only rows of its keys are hashed and grouped.
     wanted = rows.selectExpr(*keys).alias("b")
-    found = there.alias("t").join(wanted, _expr(_condition(keyed, "t", "b")), "inner")
+    found = there.alias("t").join(wanted, _expr(key_condition(keyed, "t", "b")), "inner")
     order = order_expression(keyed, own, of="t") if keyed.updates else "true"
-    placed = found.selectExpr(*[f"t.{key}" for key in keys], f"{order} AS {_THERE}")
-    return placed.groupBy(*keys).agg(_expr(f"max({_THERE})").alias(_THERE), _expr("count(*)").alias(_COPIES))
+    placed = found.selectExpr(*[f"t.{key}" for key in keys], f"{order} AS {_THERE}", f"t.{quote(FILE)}")
+    taken = {_THERE: f"max({_THERE})", _COPIES: "count(*)", FILE: f"max({quote(FILE)})"}
+    return placed.groupBy(*keys).agg(*[_expr(sql).alias(name) for name, sql in taken.items()])
 
 
 def _change(keyed: Keyed, columns: Schema, batch: Batch, floor: str | None) -> str:
@@ -123,7 +130,7 @@ def _absent(keyed: Keyed, alias: str | None) -> str:
     return f"IF({column} IS NOT NULL, '{Change.TOMBSTONE}', '{Change.INSERT}')"
 
 
-def _condition(keyed: Keyed, one: str, other: str) -> str:
+def key_condition(keyed: Keyed, one: str, other: str) -> str:
     if keyed.null_safe:
         return same_key(keyed.key, one, other)
     return " AND ".join(f"{one}.{quote(name)} = {other}.{quote(name)}" for name in keyed.key)
