@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from samewise.core.keyed import FileMarks
 from samewise.targets import delta, delta_rewrite
 from samewise.targets.delta_rewrite import rewritten
 from tests.acceptance.test_merge import DELETES, MERGE, Batches
@@ -161,6 +162,17 @@ def test_a_small_table_is_merged_into(shop: Shop, spark: SparkSession) -> None:
     assert _operation(shop, spark) == "MERGE"
 
 
+def test_files_are_marked_by_spark_and_found_again_by_name(spark: SparkSession) -> None:
+    names = [f"part-{at:05}-é.parquet" for at in range(50)]
+    rows = spark.createDataFrame([(name,) for name in [*names, names[0], None]], "name string")
+    found = rows.selectExpr(f"{FileMarks.expression('name')} AS bits").collect()[0]["bits"]
+    marks = FileMarks(bytes(found))
+    assert all(name in marks for name in names)
+    assert [f"part-{at:05}-é.parquet" in marks for at in range(50, 1000)].count(True) < 10
+    assert not FileMarks()
+    assert "a" not in FileMarks()
+
+
 def _in_between(monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[], None]) -> None:
     """Let something happen after the rows have been compared and the new table planned, before it is written."""
 
@@ -173,10 +185,10 @@ def _in_between(monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[], None]) 
     monkeypatch.setattr(delta, "rewritten", late)
 
 
-def _disturb(place: str, version: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def _disturb(place: str, version: int) -> Callable[[Iterable[Any]], Iterable[Any]]:
     """Rows as they are; when the last has passed, the table at `version` gets another writer's commit."""
 
-    def passing(parts: Iterator[Any]) -> Iterator[Any]:
+    def passing(parts: Iterable[Any]) -> Iterator[Any]:
         import deltalake
         import pyarrow as pa
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
+from zlib import crc32
 
 from samewise.core.keys import version_expression
 from samewise.core.measures import row_hash_expression
@@ -21,6 +22,27 @@ CHANGE = "_samewise_change"
 FILE = "_samewise_file"
 """The target's file that holds the row of the same key, where a target has files; never written."""
 BOOKKEEPING_PREFIX = "_samewise_"
+_MARKS = 8 * 4096
+"""Spark's bitmaps have so many bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileMarks:
+    """A set of files by name, as one aggregate can gather it: a bit for each, so that now and then two share one."""
+
+    bits: bytes = b""
+
+    @staticmethod
+    def expression(name: str) -> str:
+        """The aggregate that gathers the files of the rows; a row whose `name` is NULL has none."""
+        return f"bitmap_construct_agg(crc32(CAST({name} AS BINARY)) % {_MARKS})"
+
+    def __bool__(self) -> bool:
+        return any(self.bits)
+
+    def __contains__(self, name: str) -> bool:
+        at = crc32(name.encode()) % _MARKS
+        return at < 8 * len(self.bits) and bool(self.bits[at // 8] & 1 << at % 8)
 
 
 class Change(StrEnum):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from samewise.core.errors import SamewiseError
-from samewise.core.keyed import Batch, Keyed
+from samewise.core.keyed import Batch, FileMarks, Keyed
 from samewise.core.measures import Measures
 from samewise.core.records import Landed, Owner, Pins, RunRecord, Stamp, TargetCommit
 from samewise.core.schema import Schema
@@ -149,8 +149,8 @@ class Write:
     keyed: Keyed | None = None
     """The rows find their place by key; `span` then says nothing."""
     batch: Batch | None = None
-    touched: int = 0
-    """About how many of the target's files hold a row that one of these replaces; 0 where that is not known."""
+    touched: FileMarks = field(default_factory=FileMarks)
+    """The target's files that hold a row which one of these replaces, where a target has files."""
     inside: bool = False
     """Every row is known to lie in `span`: one that does not has been refused before."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from samewise.core import failpoints
 from samewise.core.errors import Conflict, MayHaveLanded, PinsGone, Refused, Superseded, Transient
 from samewise.core.failpoints import Failpoint
-from samewise.core.keyed import Keyed
+from samewise.core.keyed import FileMarks, Keyed
 from samewise.core.measures import measure_expressions
 from samewise.core.ports import Write
 from samewise.core.records import Answer, Landed, Point, RunRecord, RunStatus, Stamp
@@ -220,7 +220,7 @@ class Attempt:
         if job.keyed is not None:
             self._check_columns()
         alone = job.target.works_alone
-        rows, touched = self._rows, 0
+        rows, touched = self._rows, FileMarks()
         if job.keyed is not None and not alone:
             changes = self._changes(job.keyed)
             rows, touched = changes.rows, changes.touched

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from samewise.core.errors import ConfigError, Refused
-from samewise.core.keyed import CHANGE, DELETED_AT, EPOCH, FILE, WRITTEN, Batch, Change, Keyed, content
+from samewise.core.keyed import CHANGE, DELETED_AT, EPOCH, FILE, WRITTEN, Batch, Change, FileMarks, Keyed, content
 from samewise.core.records import RunRecord
 from samewise.core.schema import Column, Schema
 from samewise.core.sql import literal, quote
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _EPOCH_START = datetime(1970, 1, 1, tzinfo=UTC)
 _COUNTS = {str(change): f"count_if({quote(CHANGE)} = '{change}')" for change in Change}
 _WRITTEN = f"{CHANGE} IN ({', '.join(repr(str(change)) for change in WRITTEN)})"
-_TOUCHED = {FILE: f"approx_count_distinct(IF({_WRITTEN}, {quote(FILE)}, NULL))"}
+_TOUCHED = {FILE: FileMarks.expression(f"IF({_WRITTEN}, {quote(FILE)}, NULL)")}
 _WHOLE = {"tinyint": "Y", "smallint": "S", "int": "", "bigint": "L"}
 
 
@@ -129,8 +129,8 @@ class Changes:
 
     rows: DataFrame
     counts: Mapping[str, int]
-    touched: int = 0
-    """About how many of the target's files hold a row that is replaced."""
+    touched: FileMarks = field(default_factory=FileMarks)
+    """The target's files that hold a row which is replaced."""
 
     @property
     def written(self) -> int:
@@ -149,7 +149,7 @@ def write_changes(job: Job, keyed: Keyed, staged: DataFrame, batch: Batch, folde
     kept = staging.stage(compared, folder)
     rows = kept.read(job.spark(), compared)
     counts = figures(passing)
-    touched = 0 if counts is None else int(counts[FILE])
+    touched = FileMarks() if counts is None else FileMarks(bytes(counts[FILE]))
     if counts is None or sum(counts[change] for change in Change) != staged_rows:
         counts = _counted(rows)  # A stage that Spark had to run again is counted twice on the way.
     found = {str(change): int(counts[change]) for change in Change if counts[change]}

@@ -46,14 +46,15 @@ class Rewrite(StrEnum):
 
 def parts_if_worth_it(log: Log | None, columns: Schema, write: Write, rewrite: Rewrite) -> int | None:
     """Into how many parts at most to write the table anew; None where a MERGE is better, or loses less."""
-    if rewrite is Rewrite.NEVER or write.touched == 0 or not isinstance(log, DeltaLog):
+    if rewrite is Rewrite.NEVER or not write.touched or not isinstance(log, DeltaLog):
         return None
     try:
         files = log.files(None, log.version) if _is_plain(log, columns) else []
     except CannotRead:
         return None
     size = sum(file.size_bytes for file in files)
-    worth_it = rewrite is Rewrite.ALWAYS or (size >= _FROM_BYTES and write.touched >= _FROM_SHARE * len(files))
+    copied = sum(file.size_bytes for file in files if file.path.rpartition("/")[2] in write.touched)
+    worth_it = rewrite is Rewrite.ALWAYS or (size >= _FROM_BYTES and copied >= _FROM_SHARE * size)
     return max(1, size // _PART_BYTES) if files and worth_it else None
 
 
