@@ -19,6 +19,9 @@ from samewise.targets.delta_fresh import rows_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+_FEW_FILES = 50
+"""More are not listed in a checksum by Delta either."""
+
 
 def clone(real: DeltaTarget, fork: DeltaTarget, owner: Owner, spark: Spark, *, before: int | None) -> None:
     """Make `fork` a clone of `real`, owned by `owner`: as it was just before version `before`, else as it is now.
@@ -28,15 +31,22 @@ def clone(real: DeltaTarget, fork: DeltaTarget, owner: Owner, spark: Spark, *, b
     """
     if not real.exists():
         return
-    if before is not None and before > 0:
-        try:
-            _clone(real, fork, owner, spark, f" VERSION AS OF {before - 1}")
-            if _is_whole(fork):
-                return
-        except Exception:  # Spark's own, of several kinds: the newest version then says what is wrong, if anything
-            pass
-        _drop(fork)
-    _clone(real, fork, owner, spark, "")
+    if not before or not _clone_whole(real, fork, owner, spark, f" VERSION AS OF {before - 1}"):
+        _clone(real, fork, owner, spark, "")
+    if fork.folder is not None and is_local(fork.folder):
+        _sum_up(Path(local_path(fork.folder)) / "_delta_log")
+
+
+def _clone_whole(real: DeltaTarget, fork: DeltaTarget, owner: Owner, spark: Spark, version: str) -> bool:
+    """Clone an older version; False, and nothing there, where it cannot be had any more."""
+    try:
+        _clone(real, fork, owner, spark, version)
+        if _is_whole(fork):
+            return True
+    except Exception:  # Spark's own, of several kinds: the newest version then says what is wrong, if anything
+        pass
+    _drop(fork)
+    return False
 
 
 def _clone(real: DeltaTarget, fork: DeltaTarget, owner: Owner, spark: Spark, version: str) -> None:
@@ -44,6 +54,32 @@ def _clone(real: DeltaTarget, fork: DeltaTarget, owner: Owner, spark: Spark, ver
         f"CREATE TABLE {fork.reference} SHALLOW CLONE {real.reference}{version}"
         f" TBLPROPERTIES ({owner_properties(owner)})"
     )
+
+
+def _sum_up(log: Path) -> None:
+    """Write the version checksum, which a clone comes without, where the table is small and has no special features.
+
+    Delta looks there for what it would else find out by queries over the log, anew in each copy of the fork.
+    """
+    first = log / f"{0:020}"
+    actions = [json.loads(line) for line in first.with_suffix(".json").read_text(encoding="utf-8").splitlines()]
+    (metadata,), (protocol,), files = (
+        [a[kind] for a in actions if kind in a] for kind in ("metaData", "protocol", "add")
+    )
+    if len(files) > _FEW_FILES or "writerFeatures" in protocol:
+        return
+    checksum = {
+        "tableSizeBytes": sum(file["size"] for file in files),
+        "numFiles": len(files),
+        "numMetadata": 1,
+        "numProtocol": 1,
+        "setTransactions": [],
+        "domainMetadata": [],
+        "metadata": metadata,
+        "protocol": protocol,
+        "allFiles": files,
+    }
+    first.with_suffix(".crc").write_text(json.dumps(checksum), encoding="utf-8")
 
 
 def copy(old: str, new: str, spark: Spark) -> None:
