@@ -59,7 +59,8 @@ def test_delta_finds_the_checksum_of_a_fork_right_and_spares_its_queries_over_th
     spark: SparkSession, tmp_path: Path
 ) -> None:
     ready = ReadySpark(spark)
-    spark.range(0, 3).write.format("delta").save(str(tmp_path / "real"))
+    rows = spark.createDataFrame([(1, "a"), (2, "line\u2028separator")], "id INT, text STRING")
+    rows.write.format("delta").option("txnAppId", "app").option("txnVersion", 1).save(str(tmp_path / "real"))
     fork = DeltaTarget(str(tmp_path / "fork"), None, ready)
     delta_fork.clone(DeltaTarget(str(tmp_path / "real"), None, ready), fork, OWNER, ready, before=None)
     delta_fork.copy(str(tmp_path / "fork"), str(tmp_path / "copy"), ready)

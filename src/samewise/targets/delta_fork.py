@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from samewise.core.ids import stable_hash
 from samewise.core.ports import Spark
@@ -19,6 +20,7 @@ from samewise.targets.delta_fresh import rows_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+_PLAIN = {"commitInfo", "metaData", "protocol", "add"}
 _FEW_FILES = 50
 """More are not listed in a checksum by Delta either."""
 
@@ -62,11 +64,12 @@ def _sum_up(log: Path) -> None:
     Delta looks there for what it would else find out by queries over the log, anew in each copy of the fork.
     """
     first = log / f"{0:020}"
-    actions = [json.loads(line) for line in first.with_suffix(".json").read_text(encoding="utf-8").splitlines()]
-    (metadata,), (protocol,), files = (
-        [a[kind] for a in actions if kind in a] for kind in ("metaData", "protocol", "add")
-    )
-    if len(files) > _FEW_FILES or "writerFeatures" in protocol:
+    found: dict[str, list[Any]] = {}
+    for entry in _entries(first.with_suffix(".json")):
+        for kind, action in entry.items():
+            found.setdefault(kind, []).append(action)
+    (metadata,), (protocol,), files = found["metaData"], found["protocol"], found.get("add", [])
+    if found.keys() - _PLAIN or "writerFeatures" in protocol or len(files) > _FEW_FILES:
         return
     checksum = {
         "tableSizeBytes": sum(file["size"] for file in files),
@@ -162,11 +165,17 @@ def _is_whole(fork: DeltaTarget) -> bool:
     if folder is None or not is_local(folder):
         return False
     for log in (Path(local_path(folder)) / "_delta_log").glob("*.json"):
-        for line in log.read_text(encoding="utf-8").splitlines():
-            path = json.loads(line).get("add", {}).get("path", "")
+        for entry in _entries(log):
+            path = entry.get("add", {}).get("path", "")
             if path.startswith("file:") and not os.path.exists(_plain(path)):
                 return False
     return True
+
+
+def _entries(commit: Path) -> Iterator[dict[str, Any]]:
+    # Not `splitlines`: a value in the statistics may hold what that takes for the end of a line.
+    with commit.open(encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
 
 
 def _plain(path: str) -> str:
