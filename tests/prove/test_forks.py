@@ -55,6 +55,27 @@ def test_a_fork_is_the_table_as_it_was_its_copies_are_their_own_and_the_table_is
     assert sorted(tmp_path.joinpath("real").rglob("*")) == files
 
 
+def test_delta_finds_the_checksum_of_a_fork_right_and_spares_its_queries_over_the_log(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    ready = ReadySpark(spark)
+    rows = spark.createDataFrame([(1, "a"), (2, "line\u2028separator")], "id INT, text STRING")
+    rows.write.format("delta").option("txnAppId", "app").option("txnVersion", 1).save(str(tmp_path / "real"))
+    fork = DeltaTarget(str(tmp_path / "fork"), None, ready)
+    delta_fork.clone(DeltaTarget(str(tmp_path / "real"), None, ready), fork, OWNER, ready, before=None)
+    delta_fork.copy(str(tmp_path / "fork"), str(tmp_path / "copy"), ready)
+
+    jvm = spark._jvm
+    assert jvm is not None
+    log = jvm.org.apache.spark.sql.delta.DeltaLog.forTable(spark._jsparkSession, str(tmp_path / "copy"))
+    snapshot = log.unsafeVolatileSnapshot()
+    assert snapshot.checksumOpt().isDefined()
+    assert snapshot.protocol().minWriterVersion() == 2
+    assert not snapshot.stateReconstructionTriggered()
+    # Raises where the log says otherwise.
+    assert snapshot.validateChecksum(jvm.PythonUtils.toScalaMap(jvm.java.util.HashMap()))
+
+
 def test_where_vacuum_has_been_the_newest_version_is_forked(spark: SparkSession, tmp_path: Path) -> None:
     ready = ReadySpark(spark)
     place = tmp_path / "real"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from samewise.core.ids import stable_hash
 from samewise.core.ports import Spark
@@ -19,6 +20,10 @@ from samewise.targets.delta_fresh import rows_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+_PLAIN = {"commitInfo", "metaData", "protocol", "add"}
+_FEW_FILES = 50
+"""More are not listed in a checksum by Delta either."""
+
 
 def clone(real: DeltaTarget, fork: DeltaTarget, owner: Owner, spark: Spark, *, before: int | None) -> None:
     """Make `fork` a clone of `real`, owned by `owner`: as it was just before version `before`, else as it is now.
@@ -28,15 +33,22 @@ def clone(real: DeltaTarget, fork: DeltaTarget, owner: Owner, spark: Spark, *, b
     """
     if not real.exists():
         return
-    if before is not None and before > 0:
-        try:
-            _clone(real, fork, owner, spark, f" VERSION AS OF {before - 1}")
-            if _is_whole(fork):
-                return
-        except Exception:  # Spark's own, of several kinds: the newest version then says what is wrong, if anything
-            pass
-        _drop(fork)
-    _clone(real, fork, owner, spark, "")
+    if not before or not _clone_whole(real, fork, owner, spark, f" VERSION AS OF {before - 1}"):
+        _clone(real, fork, owner, spark, "")
+    if fork.folder is not None and is_local(fork.folder):
+        _sum_up(Path(local_path(fork.folder)) / "_delta_log")
+
+
+def _clone_whole(real: DeltaTarget, fork: DeltaTarget, owner: Owner, spark: Spark, version: str) -> bool:
+    """Clone an older version; False, and nothing there, where it cannot be had any more."""
+    try:
+        _clone(real, fork, owner, spark, version)
+        if _is_whole(fork):
+            return True
+    except Exception:  # Spark's own, of several kinds: the newest version then says what is wrong, if anything
+        pass
+    _drop(fork)
+    return False
 
 
 def _clone(real: DeltaTarget, fork: DeltaTarget, owner: Owner, spark: Spark, version: str) -> None:
@@ -44,6 +56,33 @@ def _clone(real: DeltaTarget, fork: DeltaTarget, owner: Owner, spark: Spark, ver
         f"CREATE TABLE {fork.reference} SHALLOW CLONE {real.reference}{version}"
         f" TBLPROPERTIES ({owner_properties(owner)})"
     )
+
+
+def _sum_up(log: Path) -> None:
+    """Write the version checksum, which a clone comes without, where the table is small and has no special features.
+
+    Delta looks there for what it would else find out by queries over the log, anew in each copy of the fork.
+    """
+    first = log / f"{0:020}"
+    found: dict[str, list[Any]] = {}
+    for entry in _entries(first.with_suffix(".json")):
+        for kind, action in entry.items():
+            found.setdefault(kind, []).append(action)
+    (metadata,), (protocol,), files = found["metaData"], found["protocol"], found.get("add", [])
+    if found.keys() - _PLAIN or "writerFeatures" in protocol or len(files) > _FEW_FILES:
+        return
+    checksum = {
+        "tableSizeBytes": sum(file["size"] for file in files),
+        "numFiles": len(files),
+        "numMetadata": 1,
+        "numProtocol": 1,
+        "setTransactions": [],
+        "domainMetadata": [],
+        "metadata": metadata,
+        "protocol": protocol,
+        "allFiles": files,
+    }
+    first.with_suffix(".crc").write_text(json.dumps(checksum), encoding="utf-8")
 
 
 def copy(old: str, new: str, spark: Spark) -> None:
@@ -126,11 +165,17 @@ def _is_whole(fork: DeltaTarget) -> bool:
     if folder is None or not is_local(folder):
         return False
     for log in (Path(local_path(folder)) / "_delta_log").glob("*.json"):
-        for line in log.read_text(encoding="utf-8").splitlines():
-            path = json.loads(line).get("add", {}).get("path", "")
+        for entry in _entries(log):
+            path = entry.get("add", {}).get("path", "")
             if path.startswith("file:") and not os.path.exists(_plain(path)):
                 return False
     return True
+
+
+def _entries(commit: Path) -> Iterator[dict[str, Any]]:
+    # Not `splitlines`: a value in the statistics may hold what that takes for the end of a line.
+    with commit.open(encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
 
 
 def _plain(path: str) -> str:
