@@ -146,6 +146,8 @@ def local_conf(master: str) -> dict[str, str]:
         "spark.sql.shuffle.partitions": str(cores),
         "spark.databricks.delta.snapshotPartitions": str(cores),
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": str(cores),
+        # Delta alone makes dozens of plans for a commit: with Spark's 100 the next commit compiles them all again.
+        "spark.sql.codegen.cache.maxEntries": "1000",
     }
 
 
