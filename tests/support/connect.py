@@ -48,8 +48,6 @@ def _command(port: int, folder: Path) -> list[str]:
         "spark.sql.warehouse.dir": str(folder / "spark-warehouse"),
         "spark.sql.shuffle.partitions": "2",
         "spark.databricks.delta.snapshotPartitions": "2",
-        # Delta makes dozens of plans for a commit; with 100 they would be compiled again for the next.
-        "spark.sql.codegen.cache.maxEntries": "2000",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",

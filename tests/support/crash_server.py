@@ -53,8 +53,6 @@ def _session(port: str, warehouse: str) -> Any:
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.sql.shuffle.partitions": "1",
         "spark.databricks.delta.snapshotPartitions": "1",
-        # Delta makes dozens of plans for a commit; with 100 they would be compiled again for the next.
-        "spark.sql.codegen.cache.maxEntries": "2000",
     }
     builder = SparkSession.builder.master(_MASTER).appName("samewise crash tests")
     for key, value in conf.items():

@@ -33,8 +33,6 @@ def test_session() -> SparkSession:
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.databricks.delta.snapshotPartitions": "2",
-        # Delta makes dozens of plans for a commit; with 100 they would be compiled again for the next.
-        "spark.sql.codegen.cache.maxEntries": "2000",
         "spark.sql.warehouse.dir": tempfile.mkdtemp(prefix="samewise-warehouse-"),
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
