@@ -81,6 +81,12 @@ def test_no_rows_have_no_sums_and_the_hash_nought(spark: SparkSession) -> None:
     assert (nothing.rows, nothing.sums, int(nothing.content_hash, 16)) == (0, {}, 0)
 
 
+@pytest.mark.parametrize("type_", ["decimal(14,2)", "decimal(15,2)"])
+def test_a_column_without_a_value_has_no_sum_and_one_with_a_nought_has(spark: SparkSession, type_: str) -> None:
+    rows = spark.sql(f"SELECT CAST(NULL AS {type_}) AS none, CAST(0 AS {type_}) AS nought FROM range(2)")
+    assert measured(rows).sums == {"nought": "0.00"}
+
+
 def test_a_part_that_overflowed_is_no_measure() -> None:
     names = measure_expressions(Schema.of([("id", "bigint")]), bits=32)
     assert read_measures({name: 5 if name == "rows" else None for name in names}) is None
