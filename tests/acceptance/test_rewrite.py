@@ -173,6 +173,16 @@ def test_files_are_marked_by_spark_and_found_again_by_name(spark: SparkSession) 
     assert "a" not in FileMarks()
 
 
+def test_a_column_of_the_users_may_have_the_name_of_sparks_own(shop: Shop, spark: SparkSession) -> None:
+    columns = {"order_id": "bigint", "_metadata": "string", "version": "bigint"}
+    shop.pipeline({**MERGE, "source.schema": columns, "target.rewrite": "always"})
+    for day, row in ((DAY, (1, "first", 1)), (NEXT_DAY, (1, "second", 2))):
+        shop.orders([row], day=day, columns=tuple(columns))
+        assert shop.run(window=day).code == 0
+    assert _operation(shop, spark) == "WRITE"
+    assert shop.rows(spark, *columns) == [(1, "second", 2)]
+
+
 def _in_between(monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[], None]) -> None:
     """Let something happen after the rows have been compared and the new table planned, before it is written."""
 

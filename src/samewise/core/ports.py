@@ -221,7 +221,10 @@ class Target(Protocol):
         """
 
     def compare(self, rows: DataFrame, keyed: Keyed, batch: Batch) -> DataFrame:
-        """`rows`, one a key, each with what it would do to the target as it is now, in the column `CHANGE`. Lazily."""
+        """`rows`, one a key, each with what it would do to the target as it is now, in the column `CHANGE`. Lazily.
+
+        A target that does not work alone also says in `FILE` where the row of that key lies, or NULL.
+        """
 
     def rows(self, span: Span | None) -> DataFrame | None:
         """The rows of `span`, all where it is None, as they are now; None if the target does not exist yet. Lazily."""

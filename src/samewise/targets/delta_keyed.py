@@ -85,7 +85,9 @@ def _matched(rows: DataFrame, table: DataFrame, keyed: Keyed, batch: Batch) -> D
     """The batch's keys that the table has, each with its row's place in the order, its file, and its copies."""
     own = content(schema_of(rows))
     keys = [quote(name) for name in keyed.key]
-    there = with_bookkeeping(table.selectExpr("*", f"_metadata.file_name AS {quote(FILE)}"), keyed, own)
+    # Not by its name: the user's own column may be called `_metadata`.
+    file = table.metadataColumn("_metadata").getField("file_name").alias(FILE)
+    there = with_bookkeeping(table.select("*", file), keyed, own)
     near = _near(batch, of=None)
     if near:
         there = there.where(" AND ".join(near))
@@ -131,6 +133,7 @@ def _absent(keyed: Keyed, alias: str | None) -> str:
 
 
 def key_condition(keyed: Keyed, one: str, other: str) -> str:
+    """Whether the rows of two aliases have the same key."""
     if keyed.null_safe:
         return same_key(keyed.key, one, other)
     return " AND ".join(f"{one}.{quote(name)} = {other}.{quote(name)}" for name in keyed.key)
