@@ -20,7 +20,7 @@ from samewise.storage.delta_log import CannotRead, DeltaLog, Log, SparkDeltaLog
 from samewise.storage.files import is_local, join, list_files, local_path, spark_folder
 from samewise.storage.frames import measure_by, schema_of
 from samewise.targets.delta_fresh import is_empty, measure_files
-from samewise.targets.delta_keyed import classified, merge_statement, version_text
+from samewise.targets.delta_keyed import classified, merge_statement, version_text, with_files
 from samewise.targets.delta_rewrite import Rewrite, parts_if_worth_it, rewritten
 
 if TYPE_CHECKING:
@@ -214,7 +214,8 @@ class DeltaTarget:
         """Nothing: a commit that was cut off leaves files that VACUUM knows."""
 
     def compare(self, rows: DataFrame, keyed: Keyed, batch: Batch) -> DataFrame:
-        table = None if self._fresh_head() is None else self._spark().read.format("delta").load(self._path())
+        there = self._fresh_head() is not None
+        table = with_files(self._spark().read.format("delta").load(self._path())) if there else None
         return classified(rows, table, keyed, batch, self._floor(keyed))
 
     def rows(self, span: Span | None) -> DataFrame | None:

@@ -25,6 +25,7 @@ def classified(rows: DataFrame, table: DataFrame | None, keyed: Keyed, batch: Ba
     """`rows`, each with what it would do to `table` (None: nothing is there yet), in the column `CHANGE`, and `FILE`.
 
     The table is read once, as far as it may hold the batch's keys, and only rows of those keys go any further.
+    Where the rows lie is for the table to say: see `with_files`.
     """
     if table is None:
         return rows.selectExpr(
@@ -71,10 +72,16 @@ def version_text(keyed: Keyed, columns: Schema, rows: DataFrame, floor: str | No
     return json.dumps([found[f"v{at}"] for at in range(len(keyed.version_by))])
 
 
+def with_files(table: DataFrame) -> DataFrame:
+    """The rows of a table of files, each with the name of its file."""
+    # Not by its name: the user's own column may be called `_metadata`.
+    return table.select("*", table.metadataColumn("_metadata").getField("file_name").alias(FILE))
+
+
 def with_bookkeeping(table: DataFrame, keyed: Keyed, columns: Schema) -> DataFrame:
     """`table` with every column that a comparison needs: one that it does not have yet is NULL."""
     there = schema_of(table)
-    wanted: dict[str, str] = {column.name: column.type for column in columns}
+    wanted: dict[str, str] = {column.name: column.type for column in columns} | {FILE: "string"}
     if keyed.updates:
         wanted |= {EPOCH: "bigint", DELETED_AT: "timestamp"}
     missing = [f"CAST(NULL AS {type}) AS {quote(name)}" for name, type in wanted.items() if there.get(name) is None]
@@ -85,9 +92,7 @@ def _matched(rows: DataFrame, table: DataFrame, keyed: Keyed, batch: Batch) -> D
     """The batch's keys that the table has, each with its row's place in the order, its file, and its copies."""
     own = content(schema_of(rows))
     keys = [quote(name) for name in keyed.key]
-    # Not by its name: the user's own column may be called `_metadata`.
-    file = table.metadataColumn("_metadata").getField("file_name").alias(FILE)
-    there = with_bookkeeping(table.select("*", file), keyed, own)
+    there = with_bookkeeping(table, keyed, own)
     near = _near(batch, of=None)
     if near:
         there = there.where(" AND ".join(near))
