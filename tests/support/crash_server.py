@@ -46,7 +46,8 @@ def _session(port: str, warehouse: str) -> Any:
         "spark.connect.grpc.binding.port": port,
         "spark.sql.warehouse.dir": warehouse,
         "spark.driver.memory": "2g",
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        # It lives as long as the tests do: see tests/support/spark.py.
+        "spark.driver.extraJavaOptions": "-XX:+UseSerialGC",
         "spark.ui.showConsoleProgress": "false",
         # Most of a tiny query's time goes into writing and compiling code for it.
         "spark.sql.codegen.wholeStage": "false",

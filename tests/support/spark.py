@@ -37,7 +37,9 @@ def test_session() -> SparkSession:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "2g",
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        # A worker lives for half an hour: the optimising compiler earns its keep, and with the first tier alone the
+        # JVM has 48 MB for compiled code, which are full after a few minutes.
+        "spark.driver.extraJavaOptions": "-XX:+UseSerialGC",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
