@@ -28,7 +28,7 @@ from samewise.run.session import LazySpark, SparkSettings, is_connect
 
 folder, remote = Path(sys.argv[1]), sys.argv[2] or None
 said, seen = [], {}
-zone = "spark.sql.session.timeZone"
+zone, files = "spark.sql.session.timeZone", "spark.sql.maxConcurrentOutputFileWriters"
 settings = SparkSettings(
     log_dir=folder / "logs",
     zone="Europe/Berlin",
@@ -46,6 +46,7 @@ seen["same"] = lazy() is spark
 seen["connect"] = is_connect(spark)
 seen["zone"] = spark.conf.get(zone)
 seen["ansi"] = spark.conf.get("spark.sql.ansi.enabled")
+seen["files"] = spark.conf.get(files)
 seen["shuffle"] = spark.conf.get("spark.sql.shuffle.partitions")
 other = lazy.in_zone("Asia/Kathmandu")()
 seen["other zone"] = [spark.conf.get(zone), other.conf.get(zone)]
@@ -57,10 +58,12 @@ seen["worker"] = spark.range(1).select(udf(lambda _: sys.executable)("id")).firs
 
 spark.conf.set(zone, "America/New_York")
 spark.conf.set("my.own", "setting")
+spark.conf.set(files, "7")
 guest = LazySpark(settings, caller=spark)
 lent = guest()
 seen["guest zone"] = lent.conf.get(zone)
 seen["guest setting"] = lent.conf.get("my.own")
+seen["guest files"] = lent.conf.get(files)
 if remote is None:
     seen["caller zone while lent"] = spark.conf.get(zone)
     found = LazySpark(settings)()
@@ -71,6 +74,10 @@ else:
     except Exception as error:
         seen["second zone"] = str(error)
 guest.stop()
+spark.conf.unset(files)
+second = LazySpark(settings, caller=spark)
+seen["second guest files"] = second().conf.get(files)
+second.stop()
 seen["caller zone afterwards"] = spark.conf.get(zone)
 seen["caller works afterwards"] = spark.range(1).count()
 
@@ -153,6 +160,14 @@ def test_a_bad_cast_fails(seen: dict[str, Any]) -> None:
 
 def test_the_projects_conf_wins_over_a_default(seen: dict[str, Any]) -> None:
     assert seen["shuffle"] == "3"
+
+
+def test_a_window_of_few_partitions_is_written_without_sorting_it(seen: dict[str, Any]) -> None:
+    assert (seen["files"], seen["second guest files"]) == ("4", "4")
+
+
+def test_how_many_files_are_open_at_once_is_left_to_a_caller_who_has_decided_it(seen: dict[str, Any]) -> None:
+    assert seen["guest files"] == "7"
 
 
 def test_a_session_of_another_zone_leaves_the_first_alone(seen: dict[str, Any]) -> None:

@@ -23,6 +23,7 @@ from samewise.run.jars import ensure_jars
 from samewise.run.spark_conf import (
     DELTA_CONF,
     FAST_JVM_VARIABLE,
+    WORKING_CONF,
     SparkSettings,
     brings_delta,
     local_cores,
@@ -162,7 +163,7 @@ class LazySpark:
                 f"a Spark Connect session that the caller brought cannot serve a second time zone, {zone}",
                 next_step="bring one session for each zone, or set spark.remote in samewise.yaml instead",
             )
-        self._restore = _lend(borrowed, session_conf(zone))
+        self._restore = _lend(borrowed, {**_undecided(borrowed), **session_conf(zone)})
         return borrowed
 
 
@@ -220,9 +221,15 @@ def _sibling(spark: SparkSession, zone: str) -> SparkSession:
     for key, value in spark.conf.getAll.items():
         if inherited.get(key) != value:
             _set_unless_fixed(sibling, key, value)
-    for key, value in session_conf(zone).items():
+    for key, value in {**_undecided(sibling), **session_conf(zone)}.items():
         sibling.conf.set(key, value)
     return sibling
+
+
+def _undecided(spark: SparkSession) -> dict[str, str]:
+    """What suits the work and was not set by whoever made `spark`."""
+    decided = spark.conf.getAll
+    return {key: value for key, value in WORKING_CONF.items() if key not in decided}
 
 
 def _set_unless_fixed(spark: SparkSession, key: str, value: str) -> None:
@@ -303,7 +310,7 @@ def _connect(remote: str, conf: Mapping[str, str], zone: str) -> SparkSession:
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.remote(remote)
-    for key, value in {**conf, **session_conf(zone)}.items():
+    for key, value in {**WORKING_CONF, **conf, **session_conf(zone)}.items():
         builder = builder.config(key, value)
     try:
         session: SparkSession = builder.create()

@@ -50,6 +50,12 @@ _FORBIDDEN = {
     ),
 }
 
+# What suits the work wherever the session comes from; whoever sets one of these has decided otherwise.
+WORKING_CONF = {
+    # A window has few partitions: with a file open for each, Spark need not sort all rows by partition first.
+    "spark.sql.maxConcurrentOutputFileWriters": "4",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class SparkSettings:
@@ -115,6 +121,7 @@ def start_conf(
         "spark.sql.debug.maxToStringFields": "1000",
         "spark.ui.showConsoleProgress": "false",
         **DELTA_CONF,
+        **WORKING_CONF,
         **local_conf(settings.effective_master),
         **settings.conf,
         **session_conf(settings.zone),
