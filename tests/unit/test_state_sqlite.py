@@ -206,3 +206,19 @@ def test_a_store_that_was_closed_can_be_read_again(tmp_path: Path) -> None:
 def test_threads_may_look_side_by_side(tmp_path: Path) -> None:
     with Store.open(url(tmp_path / "state.db")) as store, ThreadPoolExecutor(8) as pool:
         assert list(pool.map(lambda _: watermarks.current(store, "orders", "load"), range(200))) == [None] * 200
+
+
+def test_finding_that_there_is_no_store_does_without_sqlalchemy(tmp_path: Path) -> None:
+    script = (
+        "import sys\nfrom samewise.state.store import Store\n"
+        "print(Store.find(sys.argv[1]), 'sqlalchemy' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, url(tmp_path / "state.db")],
+        env={"PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "None False\n"
+    assert list(tmp_path.iterdir()) == []

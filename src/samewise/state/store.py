@@ -71,7 +71,7 @@ class Store:
         A second call, also from another process at the same time, opens the same store. Raises
         `ConfigError` for a place that cannot hold one, `Transient` where it cannot be reached now.
         """
-        as_it_is = cls._open_as_it_is(url)
+        as_it_is = cls._open_as_it_is(url, create=create)
         if as_it_is is not None:
             return as_it_is
         parsed = engines.read_url(url)
@@ -96,14 +96,19 @@ class Store:
         return cls(url, place=place, store_id=found.store_id, engine=engine)
 
     @classmethod
-    def _open_as_it_is(cls, url: str) -> Store | None:
+    def _open_as_it_is(cls, url: str, *, create: bool) -> Store | None:
         """The store in a SQLite file that needs no migration, opened without SQLAlchemy; None for any other."""
         file = plain.file_of(url)
-        if file is None or not file.exists():
+        if file is None:
             return None
-        engines.refuse_network_file_system(file)
         # The name as it is written, as SQLAlchemy would say it.
-        store = cls(url, place=url.partition(":///")[2], store_id="")
+        place = url.partition(":///")[2]
+        if not file.exists():
+            if create:
+                return None
+            raise _absent(place)
+        engines.refuse_network_file_system(file)
+        store = cls(url, place=place, store_id="")
         try:
             found = migrate.meta_of(store.rows(migrate.READ_META))
         except sqlite3.OperationalError:
