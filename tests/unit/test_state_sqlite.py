@@ -6,15 +6,19 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Boolean, Table
 
 from samewise.core.errors import ConfigError, OutOfSpace, Transient
-from samewise.state import engine
+from samewise.state import engine, plain, watermarks
 from samewise.state.failures import translate, translated
 from samewise.state.migrate import statements
 from samewise.state.store import Store
+from samewise.state.tables import Instant, JsonText, metadata
 
 
 def url(file: Path) -> str:
@@ -153,3 +157,68 @@ def test_opening_a_store_needs_neither_spark_nor_the_orm(tmp_path: Path) -> None
         check=True,
     )
     assert done.stdout == "[]\n"
+
+
+def test_looking_at_a_store_does_without_sqlalchemy(tmp_path: Path) -> None:
+    Store.open(url(tmp_path / "state.db")).close()
+    script = (
+        "import sys\nfrom samewise.state import contracts, files, receipts, runs, watermarks\n"
+        "from samewise.state.store import Store\n"
+        "with Store.open(sys.argv[1]) as store:\n"
+        "    print(runs.history(store, 'orders'), store.now().tzinfo, 'sqlalchemy' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, url(tmp_path / "state.db")],
+        env={"PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "[] UTC False\n"
+
+
+@pytest.mark.parametrize("table", metadata.sorted_tables, ids=lambda table: table.name)
+def test_a_plain_query_reads_every_column_as_sqlalchemy_does(table: Table) -> None:
+    kinds = {Instant: plain.INSTANTS, JsonText: plain.JSON_TEXTS, Boolean: plain.BOOLEANS}
+    for column in table.columns:
+        known = [names for kind, names in kinds.items() if isinstance(column.type, kind)]
+        assert [names for names in kinds.values() if column.name in names] == known, column.name
+
+
+@pytest.mark.parametrize("written", ["state.db", "sta%74e.db", "state.db?timeout=3", "../here/state.db"])
+def test_both_ways_to_a_file_lead_to_the_same_one(tmp_path: Path, written: str) -> None:
+    (tmp_path / "here").mkdir()
+    with Store.open(f"sqlite:///{tmp_path}/here/{written}") as store, store.transaction() as connection:
+        watermarks.move(connection, "orders", "load", datetime(2026, 4, 25, tzinfo=UTC), run_id=None, reason="test")
+    assert (tmp_path / "here" / "state.db").exists()
+    with Store.open(f"sqlite:///{tmp_path}/here/{written}", create=False) as store:
+        assert watermarks.current(store, "orders", "load") == datetime(2026, 4, 25, tzinfo=UTC)
+
+
+def test_a_store_that_was_closed_can_be_read_again(tmp_path: Path) -> None:
+    store = Store.open(url(tmp_path / "state.db"))
+    store.close()
+    store.close()
+    assert watermarks.current(store, "orders", "load") is None
+    store.close()
+
+
+def test_threads_may_look_side_by_side(tmp_path: Path) -> None:
+    with Store.open(url(tmp_path / "state.db")) as store, ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(lambda _: watermarks.current(store, "orders", "load"), range(200))) == [None] * 200
+
+
+def test_finding_that_there_is_no_store_does_without_sqlalchemy(tmp_path: Path) -> None:
+    script = (
+        "import sys\nfrom samewise.state.store import Store\n"
+        "print(Store.find(sys.argv[1]), 'sqlalchemy' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, url(tmp_path / "state.db")],
+        env={"PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "None False\n"
+    assert list(tmp_path.iterdir()) == []

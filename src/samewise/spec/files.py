@@ -93,6 +93,8 @@ def _validate(model: type[Spec], raw: Mapping[str, Any], file: SpecFile[Spec]) -
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
+    """What is left of a file after its complaints."""
+
     raw: dict[str, Any]
     """With everything that was complained about taken out or put right."""
     blamed: frozenset[KeyPath]

@@ -123,6 +123,8 @@ class _Params:
 
 @dataclass(frozen=True, slots=True)
 class _WindowView:
+    """What a template sees of a window."""
+
     start: datetime
     end: datetime
     key: str

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from sqlalchemy import Connection, and_, select, update
+from typing import TYPE_CHECKING, NamedTuple
 
 from samewise.core.schema import Schema
-from samewise.state import tasks as task_rows
 from samewise.state.engine import now
 from samewise.state.store import Store, rides_out
-from samewise.state.tables import contracts, tasks
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 
 class Contract(NamedTuple):
@@ -23,24 +22,32 @@ class Contract(NamedTuple):
 @rides_out
 def current(store: Store, pipeline: str, task: str) -> Contract | None:
     """The contract that holds now; None before the first load."""
-    query = (
-        select(contracts.c.contract_id, contracts.c.schema)
-        .join(tasks, and_(contracts.c.pipeline == tasks.c.pipeline, contracts.c.task == tasks.c.task))
-        .where(task_rows.of(pipeline, task), contracts.c.number == tasks.c.contracts)
+    rows = store.rows(
+        """
+        SELECT c.contract_id, c.schema
+        FROM samewise_contracts c JOIN samewise_tasks t ON c.pipeline = t.pipeline AND c.task = t.task
+        WHERE t.pipeline = :pipeline AND t.task = :task AND c.number = t.contracts
+        """,
+        pipeline=pipeline,
+        task=task,
     )
-    with store.reading() as connection:
-        row = connection.execute(query).one_or_none()
-    return None if row is None else Contract(row.contract_id, Schema.from_json(row.schema))
+    return Contract(rows[0]["contract_id"], Schema.from_json(rows[0]["schema"])) if rows else None
 
 
 @rides_out
 def is_stored(store: Store, pipeline: str, task: str, contract_id: str) -> bool:
     """Whether this is, or ever was, the task's contract."""
-    query = select(contracts.c.number).where(
-        contracts.c.pipeline == pipeline, contracts.c.task == task, contracts.c.contract_id == contract_id
+    rows = store.rows(
+        """
+        SELECT number FROM samewise_contracts
+        WHERE pipeline = :pipeline AND task = :task AND contract_id = :contract_id
+        LIMIT 1
+        """,
+        pipeline=pipeline,
+        task=task,
+        contract_id=contract_id,
     )
-    with store.reading() as connection:
-        return connection.execute(query.limit(1)).first() is not None
+    return bool(rows)
 
 
 def accept(store: Store, pipeline: str, task: str, contract_id: str, schema: Schema, reason: str) -> bool:
@@ -62,6 +69,11 @@ def put(
 
     A run keeps the columns that another one, of another window, has let in since this one looked.
     """
+    from sqlalchemy import select, update
+
+    from samewise.state import tasks as task_rows
+    from samewise.state.tables import contracts, tasks
+
     row = task_rows.lock(connection, pipeline, task)
     newest = connection.execute(
         select(contracts.c.contract_id, contracts.c.schema).where(

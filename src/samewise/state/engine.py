@@ -6,14 +6,15 @@ import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
-
-from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+from typing import TYPE_CHECKING, Any
 
 from samewise.core.errors import ConfigError
 from samewise.core.windows import parse_instant
+from samewise.state import plain
 from samewise.state.network_fs import MOUNTINFO, network_file_system
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL, Connection, Engine, Table
 
 LOCK_WAIT_SECONDS = 15
 """How long a write waits for another one. Writes are short: longer means that someone is frozen."""
@@ -26,6 +27,9 @@ WRITES = "samewise_writes"
 
 def read_url(text: str) -> URL:
     """The URL with its driver filled in. Raises `ConfigError` for one that cannot hold a state store."""
+    from sqlalchemy import make_url
+    from sqlalchemy.exc import ArgumentError
+
     try:
         url = make_url(text)
     except ArgumentError:
@@ -92,8 +96,7 @@ def refuse_network_file_system(file: Path) -> None:
 def now(connection: Connection) -> datetime:
     """The database's own clock: the only one that all runners share."""
     if connection.dialect.name == "sqlite":
-        text = connection.exec_driver_sql("SELECT strftime('%Y-%m-%dT%H:%M:%fZ', 'now')").scalar_one()
-        return parse_instant(text)
+        return parse_instant(connection.exec_driver_sql(plain.NOW).scalar_one())
     instant: datetime = connection.exec_driver_sql("SELECT clock_timestamp()").scalar_one()
     return instant.astimezone(UTC)
 
@@ -127,6 +130,8 @@ def insert_all_new(
 
 
 def _sqlite(url: URL) -> Engine:
+    from sqlalchemy import create_engine, event
+
     engine = create_engine(url, connect_args={"timeout": LOCK_WAIT_SECONDS})
 
     @event.listens_for(engine, "connect")
@@ -146,6 +151,9 @@ def _sqlite(url: URL) -> Engine:
 
 
 def _postgres(url: URL) -> Engine:
+    from sqlalchemy import create_engine, event
+    from sqlalchemy.exc import NoSuchModuleError
+
     defaults = {"connect_timeout": "10", "application_name": "samewise"}
     try:
         engine = create_engine(

@@ -5,11 +5,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-
-from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
+from typing import TYPE_CHECKING
 
 from samewise.core.errors import ConfigError, OutOfSpace, SamewiseError, Transient
+
+if TYPE_CHECKING:
+    from sqlalchemy.exc import DBAPIError
 
 _KEPT = "whatever was stored before is still there"
 _LATER = "run the same command again"
@@ -47,7 +48,9 @@ def translated(place: str) -> Iterator[None]:
     """Raise Samewise's own error for one that the database at `place` raises inside."""
     try:
         yield
-    except (SQLAlchemyError, sqlite3.Error) as error:
+    except SamewiseError:
+        raise
+    except Exception as error:
         known = translate(error, place)
         if known is None:
             raise
@@ -55,14 +58,18 @@ def translated(place: str) -> Iterator[None]:
 
 
 def translate(error: Exception, place: str) -> SamewiseError | None:
-    """What to tell the user; None for an error that only a bug can cause."""
+    """What to tell the user; None for an error that is none of the database's, or that only a bug can cause."""
+    if isinstance(error, sqlite3.Error):
+        return _from_sqlite(error, place)
+    from sqlalchemy.exc import DBAPIError
+    from sqlalchemy.exc import TimeoutError as PoolTimeout
+
     if isinstance(error, PoolTimeout):
         return _transient(place, "every connection was in use")
-    cause = error.orig if isinstance(error, DBAPIError) else error
-    if isinstance(cause, sqlite3.Error):
-        return _from_sqlite(cause, place)
     if not isinstance(error, DBAPIError):
         return None
+    if isinstance(error.orig, sqlite3.Error):
+        return _from_sqlite(error.orig, place)
     return _from_postgres(error, place)
 
 
@@ -85,6 +92,8 @@ def _from_sqlite(cause: sqlite3.Error, place: str) -> SamewiseError | None:
 
 
 def _from_postgres(error: DBAPIError, place: str) -> SamewiseError | None:
+    from sqlalchemy.exc import OperationalError
+
     code: str | None = getattr(error.orig, "sqlstate", None)
     said = str(error.orig).strip()
     if code == "53100":

@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-from sqlalchemy import Connection, bindparam, delete, select
+from typing import TYPE_CHECKING
 
 from samewise.plan.new_files import Loaded
 from samewise.state.engine import now
 from samewise.state.store import Store, rides_out
-from samewise.state.tables import files
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 
 @rides_out
 def loaded(store: Store, pipeline: str, task: str) -> dict[str, Loaded]:
     """Every file that the task has loaded, by its path."""
-    query = select(files.c.path, files.c.size_bytes, files.c.version).where(
-        files.c.pipeline == pipeline, files.c.task == task
+    rows = store.rows(
+        "SELECT path, size_bytes, version FROM samewise_files WHERE pipeline = :pipeline AND task = :task",
+        pipeline=pipeline,
+        task=task,
     )
-    with store.reading() as connection:
-        return {row.path: Loaded(row.size_bytes, row.version) for row in connection.execute(query)}
+    return {row["path"]: Loaded(row["size_bytes"], row["version"]) for row in rows}
 
 
 def put(connection: Connection, pipeline: str, task: str, loaded: Mapping[str, Loaded], run_id: str) -> None:
     """Write down what a run has loaded, in place of what was known about these files. Belongs to the checkpoint."""
     if not loaded:
         return
+    from sqlalchemy import bindparam, delete
+
+    from samewise.state.tables import files
+
     at = now(connection)
     connection.execute(
         delete(files).where(files.c.pipeline == pipeline, files.c.task == task, files.c.path == bindparam("known")),

@@ -5,16 +5,22 @@ from __future__ import annotations
 import re
 import time
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-
-from sqlalchemy import Connection, Engine, inspect, select, update
-from sqlalchemy.exc import DBAPIError
+from typing import TYPE_CHECKING
 
 from samewise.core.errors import ConfigError
 from samewise.state.engine import LOCK_WAIT_SECONDS, WRITES, now
-from samewise.state.tables import meta
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine
+
+    from samewise.state.plain import Row
+
+READ_META = "SELECT store_id, level FROM samewise_meta"
+_TABLE = "samewise_meta"
 
 # Any number will do, as long as it stays the same: "samewise" in ASCII, as PostgreSQL's BIGINT.
 _ADVISORY_LOCK = int.from_bytes(b"samewise", "big")
@@ -30,6 +36,9 @@ class Meta:
 
 def read_meta(engine: Engine) -> Meta | None:
     """None where there is no state store yet. One query, unless it fails."""
+    from sqlalchemy import inspect
+    from sqlalchemy.exc import DBAPIError
+
     with engine.connect() as connection:
         try:
             return _read(connection)
@@ -37,11 +46,20 @@ def read_meta(engine: Engine) -> Meta | None:
             # Only the absence of the table is an answer. Where it is there, another process has just made it, or
             # the error is another one and comes again.
             connection.rollback()
-            return _read(connection) if inspect(connection).has_table(meta.name) else None
+            return _read(connection) if inspect(connection).has_table(_TABLE) else None
+
+
+def meta_of(rows: Sequence[Row]) -> Meta | None:
+    """What `READ_META` found."""
+    return Meta(rows[0]["store_id"], rows[0]["level"]) if rows else None
 
 
 def upgrade(engine: Engine, place: str) -> Meta:
     """Bring the tables to the newest level. A second call, also at the same time, changes nothing."""
+    from sqlalchemy import inspect, update
+
+    from samewise.state.tables import meta
+
     if engine.dialect.name == "sqlite":
         _use_write_ahead_log(engine, place)
     with engine.connect().execution_options(**{WRITES: True}) as connection, connection.begin():
@@ -94,8 +112,7 @@ def _migrations() -> dict[int, Path]:
 
 
 def _read(connection: Connection) -> Meta | None:
-    row = connection.execute(select(meta.c.store_id, meta.c.level)).one_or_none()
-    return None if row is None else Meta(row.store_id, row.level)
+    return meta_of(connection.exec_driver_sql(READ_META).mappings().all())
 
 
 def _use_write_ahead_log(engine: Engine, place: str) -> None:

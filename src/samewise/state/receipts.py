@@ -4,117 +4,114 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
-
-from sqlalchemy import ColumnElement, Connection, RowMapping, and_, func, select
+from typing import TYPE_CHECKING, Any
 
 from samewise.core.measures import Measures
 from samewise.core.records import Receipt, RunRecord
-from samewise.core.windows import Window
+from samewise.core.windows import Window, parse_instant
 from samewise.state.engine import insert_all_new, insert_new
 from samewise.state.store import Store, rides_out
-from samewise.state.tables import Instant, receipts, runs
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from samewise.state.plain import Row
+
+_DONE = """
+    SELECT DISTINCT window_start, window_end FROM samewise_receipts
+    WHERE pipeline = :pipeline AND task = :task AND target = :target
+"""
 
 
 @rides_out
 def latest(store: Store, pipeline: str, task: str, window: Window) -> Receipt | None:
     """The receipt of the window's newest generation that landed, or None."""
-    query = (
-        select(receipts)
-        .where(
-            receipts.c.pipeline == pipeline,
-            receipts.c.task == task,
-            receipts.c.window_key == window.key,
-        )
-        .order_by(receipts.c.generation.desc())
-        .limit(1)
+    rows = store.rows(
+        """
+        SELECT * FROM samewise_receipts
+        WHERE pipeline = :pipeline AND task = :task AND window_key = :window_key
+        ORDER BY generation DESC LIMIT 1
+        """,
+        pipeline=pipeline,
+        task=task,
+        window_key=window.key,
     )
-    with store.reading() as connection:
-        row = connection.execute(query).mappings().one_or_none()
-    return None if row is None else _receipt(row)
+    return _receipt(rows[0]) if rows else None
 
 
 @rides_out
 def newest(store: Store, pipeline: str, task: str, windows: Sequence[Window]) -> dict[Window, Receipt]:
     """The receipt of the newest generation that landed, of each of some windows that have one, in one query."""
-    query = (
-        select(receipts)
-        .where(
-            receipts.c.pipeline == pipeline,
-            receipts.c.task == task,
-            receipts.c.window_start >= min(window.start for window in windows),
-            receipts.c.window_end <= max(window.end for window in windows),
-        )
-        .order_by(receipts.c.generation)
+    rows = store.rows(
+        """
+        SELECT * FROM samewise_receipts
+        WHERE pipeline = :pipeline AND task = :task AND window_start >= :start AND window_end <= :end
+        ORDER BY generation
+        """,
+        pipeline=pipeline,
+        task=task,
+        start=min(window.start for window in windows),
+        end=max(window.end for window in windows),
     )
     wanted = set(windows)
-    with store.reading() as connection:
-        found = [_receipt(row) for row in connection.execute(query).mappings()]
+    found = [_receipt(row) for row in rows]
     return {receipt.window: receipt for receipt in found if receipt.window in wanted}
 
 
 @rides_out
 def latest_all(store: Store, pipeline: str, task: str) -> dict[str, Receipt]:
     """The newest receipt of every window, by the window's key, in one query."""
-    of_task = and_(receipts.c.pipeline == pipeline, receipts.c.task == task)
-    newest = (
-        select(receipts.c.window_key, func.max(receipts.c.generation).label("generation"))
-        .where(of_task)
-        .group_by(receipts.c.window_key)
-        .subquery()
+    rows = store.rows(
+        """
+        SELECT r.*
+        FROM samewise_receipts r
+        JOIN (
+            SELECT window_key, max(generation) AS generation FROM samewise_receipts
+            WHERE pipeline = :pipeline AND task = :task
+            GROUP BY window_key
+        ) newest ON r.window_key = newest.window_key AND r.generation = newest.generation
+        WHERE r.pipeline = :pipeline AND r.task = :task
+        ORDER BY r.window_start
+        """,
+        pipeline=pipeline,
+        task=task,
     )
-    query = (
-        select(receipts)
-        .join(
-            newest,
-            and_(
-                receipts.c.window_key == newest.c.window_key,
-                receipts.c.generation == newest.c.generation,
-            ),
-        )
-        .where(of_task)
-        .order_by(receipts.c.window_start)
-    )
-    with store.reading() as connection:
-        return {row["window_key"]: _receipt(row) for row in connection.execute(query).mappings()}
+    return {row["window_key"]: _receipt(row) for row in rows}
 
 
 @rides_out
 def done_windows(store: Store, pipeline: str, task: str, target: str) -> set[Window]:
     """The windows that have landed in `target`. What landed in another one does not count for this one."""
-    with store.reading() as connection:
-        return windows_done(connection, pipeline, task, target)
+    rows = store.rows(_DONE, pipeline=pipeline, task=task, target=target)
+    return {Window(row["window_start"], row["window_end"]) for row in rows}
 
 
 def windows_done(connection: Connection, pipeline: str, task: str, target: str) -> set[Window]:
     """The same inside a transaction."""
-    query = (
-        select(receipts.c.window_start, receipts.c.window_end)
-        .where(receipts.c.pipeline == pipeline, receipts.c.task == task, receipts.c.target == target)
-        .distinct()
-    )
-    return {Window(start, end) for start, end in connection.execute(query)}
+    from sqlalchemy import text
+
+    found = connection.execute(text(_DONE), {"pipeline": pipeline, "task": task, "target": target})
+    return {Window(parse_instant(start), parse_instant(end)) for start, end in found}
 
 
 @rides_out
 def overlapping(store: Store, pipeline: str, task: str, target: str, window: Window) -> Window | None:
     """A window, not this one, that has landed in `target` and shares an instant with it: one of another grid."""
-    query = (
-        select(receipts.c.window_start, receipts.c.window_end)
-        .where(
-            receipts.c.pipeline == pipeline,
-            receipts.c.task == task,
-            receipts.c.target == target,
-            receipts.c.window_key != window.key,
-            receipts.c.window_start < window.end,
-            receipts.c.window_end > window.start,
-        )
-        .order_by(receipts.c.window_start)
-        .limit(1)
+    rows = store.rows(
+        """
+        SELECT window_start, window_end FROM samewise_receipts
+        WHERE pipeline = :pipeline AND task = :task AND target = :target
+          AND window_key <> :window_key AND window_start < :end AND window_end > :start
+        ORDER BY window_start LIMIT 1
+        """,
+        pipeline=pipeline,
+        task=task,
+        target=target,
+        window_key=window.key,
+        start=window.start,
+        end=window.end,
     )
-    with store.reading() as connection:
-        row = connection.execute(query).one_or_none()
-    return None if row is None else Window(row[0], row[1])
+    return Window(rows[0]["window_start"], rows[0]["window_end"]) if rows else None
 
 
 @rides_out
@@ -123,6 +120,10 @@ def earlier(store: Store, run: RunRecord, *, limit: int) -> list[Receipt]:
 
     For the window `full`: the generations before this one. Receipts without measures are left out.
     """
+    from sqlalchemy import and_, func, select
+
+    from samewise.state.tables import receipts
+
     mine = and_(
         receipts.c.pipeline == run.pipeline,
         receipts.c.task == run.task,
@@ -149,39 +150,48 @@ def earlier(store: Store, run: RunRecord, *, limit: int) -> list[Receipt]:
 @rides_out
 def last_changed(store: Store, pipeline: str, task: str, target: str) -> dict[Window, datetime]:
     """When each window of `target` last got other rows."""
-    query = (
-        select(receipts.c.window_start, receipts.c.window_end, func.max(receipts.c.landed_at, type_=Instant))
-        .where(_of_target(pipeline, task, target), receipts.c.wrote.is_(True))
-        .group_by(receipts.c.window_start, receipts.c.window_end)
+    rows = store.rows(
+        """
+        SELECT window_start, window_end, max(landed_at) AS landed_at FROM samewise_receipts
+        WHERE pipeline = :pipeline AND task = :task AND target = :target AND wrote = :wrote
+        GROUP BY window_start, window_end
+        """,
+        pipeline=pipeline,
+        task=task,
+        target=target,
+        wrote=True,
     )
-    with store.reading() as connection:
-        return {Window(start, end): at for start, end, at in connection.execute(query)}
+    return {Window(row["window_start"], row["window_end"]): row["landed_at"] for row in rows}
 
 
 @rides_out
 def last_planned(store: Store, pipeline: str, task: str, target: str) -> dict[Window, datetime]:
     """When the newest run of each window that landed in `target` was planned: what came later, it has not read."""
-    query = (
-        select(receipts.c.window_start, receipts.c.window_end, func.max(runs.c.run_ts, type_=Instant))
-        .join(runs, receipts.c.run_id == runs.c.run_id)
-        .where(_of_target(pipeline, task, target))
-        .group_by(receipts.c.window_start, receipts.c.window_end)
+    rows = store.rows(
+        """
+        SELECT t.window_start, t.window_end, max(r.run_ts) AS run_ts
+        FROM samewise_receipts t JOIN samewise_runs r ON t.run_id = r.run_id
+        WHERE t.pipeline = :pipeline AND t.task = :task AND t.target = :target
+        GROUP BY t.window_start, t.window_end
+        """,
+        pipeline=pipeline,
+        task=task,
+        target=target,
     )
-    with store.reading() as connection:
-        return {Window(start, end): at for start, end, at in connection.execute(query)}
-
-
-def _of_target(pipeline: str, task: str, target: str) -> ColumnElement[bool]:
-    return and_(receipts.c.pipeline == pipeline, receipts.c.task == task, receipts.c.target == target)
+    return {Window(row["window_start"], row["window_end"]): row["run_ts"] for row in rows}
 
 
 def insert(connection: Connection, receipt: Receipt) -> bool:
     """Store a receipt; False, and nothing changed, if its run has one. `landed_at` must be known."""
+    from samewise.state.tables import receipts
+
     return insert_new(connection, receipts, _to_row(receipt), ["run_id"])
 
 
 def insert_all(connection: Connection, landed: Sequence[Receipt]) -> None:
     """The same for several, each unless its run has one."""
+    from samewise.state.tables import receipts
+
     insert_all_new(connection, receipts, [_to_row(receipt) for receipt in landed], ["run_id"])
 
 
@@ -215,7 +225,7 @@ def _to_row(receipt: Receipt) -> dict[str, Any]:
     }
 
 
-def _receipt(row: RowMapping) -> Receipt:
+def _receipt(row: Row) -> Receipt:
     return Receipt(
         run_id=row["run_id"],
         pipeline=row["pipeline"],

@@ -6,19 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, RowMapping, and_, func, select, update
-
 from samewise.core.errors import Conflict, SamewiseError
 from samewise.core.records import Pins, Point, RunRecord, RunStatus
 from samewise.core.windows import Window
 from samewise.state.engine import insert_new, now
-from samewise.state.fence import fenced
 from samewise.state.store import Store, rides_out
-from samewise.state.tables import attempts, runs
 
 if TYPE_CHECKING:
     from samewise.core.groups import Group
     from samewise.state.leases import Lease
+    from samewise.state.plain import Row
 
 
 @rides_out
@@ -28,6 +25,11 @@ def insert_run(store: Store, record: RunRecord, lease: Lease) -> RunRecord:
     A second call with the same run changes nothing. Raises `Conflict` if another run has this
     generation of the window.
     """
+    from sqlalchemy import select
+
+    from samewise.state.fence import fenced
+    from samewise.state.tables import runs
+
     with fenced(store, lease, record) as connection:
         planned = replace(record, planned_at=record.planned_at or now(connection))
         if insert_new(connection, runs, to_row(planned)):
@@ -45,82 +47,104 @@ def insert_run(store: Store, record: RunRecord, lease: Lease) -> RunRecord:
 @rides_out
 def get(store: Store, run_id: str) -> RunRecord | None:
     """One run, or None."""
-    with store.reading() as connection:
-        row = connection.execute(select(runs).where(runs.c.run_id == run_id)).mappings().one_or_none()
-    return None if row is None else from_row(row)
+    rows = store.rows("SELECT * FROM samewise_runs WHERE run_id = :run_id", run_id=run_id)
+    return from_row(rows[0]) if rows else None
 
 
 @rides_out
 def open_run(store: Store, pipeline: str, task: str, window: Window) -> RunRecord | None:
     """The newest run of this window that is not over, or None."""
-    query = (
-        select(runs)
-        .where(_of_window(pipeline, task, window), runs.c.status == RunStatus.OPEN)
-        .order_by(runs.c.generation.desc())
-        .limit(1)
+    rows = store.rows(
+        """
+        SELECT * FROM samewise_runs
+        WHERE pipeline = :pipeline AND task = :task AND window_key = :window_key AND status = :status
+        ORDER BY generation DESC LIMIT 1
+        """,
+        pipeline=pipeline,
+        task=task,
+        window_key=window.key,
+        status=RunStatus.OPEN.value,
     )
-    with store.reading() as connection:
-        row = connection.execute(query).mappings().one_or_none()
-    return None if row is None else from_row(row)
+    return from_row(rows[0]) if rows else None
 
 
 @rides_out
 def open_windows(store: Store, pipeline: str, task: str) -> set[Window]:
     """Windows with a run that is not over."""
-    query = select(runs.c.window_key).where(
-        runs.c.pipeline == pipeline, runs.c.task == task, runs.c.status == RunStatus.OPEN
+    rows = store.rows(
+        "SELECT window_key FROM samewise_runs WHERE pipeline = :pipeline AND task = :task AND status = :status",
+        pipeline=pipeline,
+        task=task,
+        status=RunStatus.OPEN.value,
     )
-    with store.reading() as connection:
-        return {Window.from_key(key) for key in connection.execute(query).scalars()}
+    return {Window.from_key(row["window_key"]) for row in rows}
 
 
 @rides_out
 def ended_badly(store: Store, pipeline: str, task: str) -> list[RunRecord]:
     """The newest run of each window whose newest run was refused or failed, oldest window first."""
-    of_task = and_(runs.c.pipeline == pipeline, runs.c.task == task)
-    latest = select(runs.c.window_key, func.max(runs.c.generation).label("generation")).where(of_task)
-    newest = latest.group_by(runs.c.window_key).subquery()
-    query = (
-        select(runs)
-        .join(newest, and_(runs.c.window_key == newest.c.window_key, runs.c.generation == newest.c.generation))
-        .where(of_task, runs.c.status.in_([RunStatus.REFUSED, RunStatus.FAILED]))
-        .order_by(runs.c.window_start)
+    rows = store.rows(
+        """
+        SELECT r.*
+        FROM samewise_runs r
+        JOIN (
+            SELECT window_key, max(generation) AS generation FROM samewise_runs
+            WHERE pipeline = :pipeline AND task = :task
+            GROUP BY window_key
+        ) newest ON r.window_key = newest.window_key AND r.generation = newest.generation
+        WHERE r.pipeline = :pipeline AND r.task = :task AND r.status IN (:refused, :failed)
+        ORDER BY r.window_start
+        """,
+        pipeline=pipeline,
+        task=task,
+        refused=RunStatus.REFUSED.value,
+        failed=RunStatus.FAILED.value,
     )
-    with store.reading() as connection:
-        return [from_row(row) for row in connection.execute(query).mappings()]
+    return [from_row(row) for row in rows]
 
 
 @rides_out
 def latest_generation(store: Store, pipeline: str, task: str, window: Window) -> int:
     """The highest generation that this store has seen for the window; 0 for none."""
-    query = select(func.max(runs.c.generation)).where(_of_window(pipeline, task, window))
-    with store.reading() as connection:
-        return connection.execute(query).scalar() or 0
+    rows = store.rows(
+        """
+        SELECT max(generation) AS generation FROM samewise_runs
+        WHERE pipeline = :pipeline AND task = :task AND window_key = :window_key
+        """,
+        pipeline=pipeline,
+        task=task,
+        window_key=window.key,
+    )
+    return rows[0]["generation"] or 0
 
 
 @rides_out
 def newest(store: Store, pipeline: str, task: str, windows: Sequence[Window]) -> dict[Window, RunRecord]:
     """The run with the highest generation of each of some windows that have one, in one query."""
-    span = Window(min(w.start for w in windows), max(w.end for w in windows))
-    query = (
-        select(runs)
-        .where(
-            runs.c.pipeline == pipeline,
-            runs.c.task == task,
-            runs.c.window_start >= span.start,
-            runs.c.window_end <= span.end,
-        )
-        .order_by(runs.c.generation)
+    rows = store.rows(
+        """
+        SELECT * FROM samewise_runs
+        WHERE pipeline = :pipeline AND task = :task AND window_start >= :start AND window_end <= :end
+        ORDER BY generation
+        """,
+        pipeline=pipeline,
+        task=task,
+        start=min(window.start for window in windows),
+        end=max(window.end for window in windows),
     )
     wanted = set(windows)
-    with store.reading() as connection:
-        found = [from_row(row) for row in connection.execute(query).mappings()]
+    found = [from_row(row) for row in rows]
     return {run.window: run for run in found if run.window in wanted}
 
 
 @rides_out
 def advance(store: Store, run: RunRecord, point: Point, lease: Lease, *, contract: str | None = None) -> RunRecord:
     """Write down how far the run has got, with what was learnt there. A second call changes nothing."""
+    from sqlalchemy import update
+
+    from samewise.state.fence import fenced
+    from samewise.state.tables import runs
+
     learnt = {} if contract is None else {"contract": contract}
     with fenced(store, lease, run) as connection:
         changed = connection.execute(
@@ -144,6 +168,11 @@ def close(
     """End the run. A second call with the same status changes nothing; another status is a bug."""
     if status is RunStatus.OPEN:
         raise ValueError("a run is not closed by opening it")
+    from sqlalchemy import select, update
+
+    from samewise.state.fence import fenced
+    from samewise.state.tables import attempts, runs
+
     with fenced(store, lease, run) as connection:
         at = now(connection)
         connection.execute(
@@ -169,28 +198,34 @@ def close(
 @rides_out
 def history(store: Store, pipeline: str, task: str | None = None, *, limit: int = 50) -> list[RunRecord]:
     """The newest runs first."""
-    query = select(runs).where(runs.c.pipeline == pipeline)
-    if task is not None:
-        query = query.where(runs.c.task == task)
-    newest_first = query.order_by(runs.c.planned_at.desc(), runs.c.window_start.desc(), runs.c.generation.desc())
-    with store.reading() as connection:
-        return [from_row(row) for row in connection.execute(newest_first.limit(limit)).mappings()]
+    of_task = "" if task is None else "AND task = :task"
+    rows = store.rows(
+        f"""
+        SELECT * FROM samewise_runs WHERE pipeline = :pipeline {of_task}
+        ORDER BY planned_at DESC, window_start DESC, generation DESC LIMIT :limit
+        """,
+        pipeline=pipeline,
+        limit=limit,
+        **({} if task is None else {"task": task}),
+    )
+    return [from_row(row) for row in rows]
 
 
 def repeats(store: Store) -> dict[str, int]:
     """How often each pipeline was retried (attempts after the first) or loaded again (generations after the first)."""
-    retried = (
-        select(runs.c.pipeline, func.count())
-        .select_from(attempts.join(runs, attempts.c.run_id == runs.c.run_id))
-        .where(attempts.c.number > 1)
-        .group_by(runs.c.pipeline)
+    rows = store.rows(
+        """
+        SELECT r.pipeline, count(*) AS times
+        FROM samewise_attempts a JOIN samewise_runs r ON a.run_id = r.run_id
+        WHERE a.number > 1
+        GROUP BY r.pipeline
+        UNION ALL
+        SELECT pipeline, count(*) AS times FROM samewise_runs WHERE generation > 1 GROUP BY pipeline
+        """
     )
-    again = select(runs.c.pipeline, func.count()).where(runs.c.generation > 1).group_by(runs.c.pipeline)
     found: dict[str, int] = {}
-    with store.reading() as connection:
-        for query in (retried, again):
-            for pipeline, count in connection.execute(query):
-                found[pipeline] = found.get(pipeline, 0) + int(count)
+    for row in rows:
+        found[row["pipeline"]] = found.get(row["pipeline"], 0) + int(row["times"])
     return found
 
 
@@ -226,7 +261,7 @@ def to_row(record: RunRecord) -> dict[str, Any]:
     }
 
 
-def from_row(row: RowMapping) -> RunRecord:
+def from_row(row: Row) -> RunRecord:
     """The inverse of `to_row`."""
     return RunRecord(
         run_id=row["run_id"],
@@ -254,13 +289,9 @@ def from_row(row: RowMapping) -> RunRecord:
     )
 
 
-def _group(row: RowMapping) -> Group | None:
+def _group(row: Row) -> Group | None:
     if row["group_id"] is None:
         return None
     from samewise.core.groups import Group
 
     return Group(row["group_id"], Window.from_key(row["group_span"]), row["group_generation"])
-
-
-def _of_window(pipeline: str, task: str, window: Window) -> ColumnElement[bool]:
-    return and_(runs.c.pipeline == pipeline, runs.c.task == task, runs.c.window_key == window.key)

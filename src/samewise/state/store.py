@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import logging
+import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from functools import wraps
 from types import TracebackType
-from typing import Concatenate, ParamSpec, TypeVar
-
-from sqlalchemy import Connection, Engine
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from samewise.core.errors import ConfigError
+from samewise.core.windows import parse_instant
 from samewise.state import engine as engines
-from samewise.state import migrate
+from samewise.state import migrate, plain
 from samewise.state.failures import StoreAway, translated
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine
 
 RIDE_OUT_SECONDS = 60.0
 """How long a run that is under way waits for a server that restarts, or for its standby to take over."""
@@ -47,8 +51,12 @@ def rides_out(function: Callable[Concatenate[Store, P], R]) -> Callable[Concaten
 class Store:
     """An open state store. Threads may share it; each transaction has a connection of its own."""
 
-    def __init__(self, engine: Engine, *, place: str, store_id: str) -> None:
-        self._engine = engine
+    def __init__(self, url: str, *, place: str, store_id: str, engine: Engine | None = None) -> None:
+        self._url = url
+        self._made_engine = engine
+        self._making = threading.Lock()
+        file = plain.file_of(url)
+        self._reader = None if file is None else plain.SqliteReader(file, engines.LOCK_WAIT_SECONDS)
         self.place = place
         """The store's name to a user; no password in it."""
         self.store_id = store_id
@@ -63,6 +71,9 @@ class Store:
         A second call, also from another process at the same time, opens the same store. Raises
         `ConfigError` for a place that cannot hold one, `Transient` where it cannot be reached now.
         """
+        as_it_is = cls._open_as_it_is(url, create=create)
+        if as_it_is is not None:
+            return as_it_is
         parsed = engines.read_url(url)
         place = engines.place_of(parsed)
         file = engines.sqlite_file(parsed)
@@ -82,7 +93,35 @@ class Store:
         except BaseException:
             engine.dispose()
             raise
-        return cls(engine, place=place, store_id=found.store_id)
+        return cls(url, place=place, store_id=found.store_id, engine=engine)
+
+    @classmethod
+    def _open_as_it_is(cls, url: str, *, create: bool) -> Store | None:
+        """The store in a SQLite file that needs no migration, opened without SQLAlchemy; None for any other."""
+        file = plain.file_of(url)
+        if file is None:
+            return None
+        # The name as it is written, as SQLAlchemy would say it.
+        place = url.partition(":///")[2]
+        if not file.exists():
+            if create:
+                return None
+            raise _absent(place)
+        engines.refuse_network_file_system(file)
+        store = cls(url, place=place, store_id="")
+        try:
+            found = migrate.meta_of(store.rows(migrate.READ_META))
+        except sqlite3.OperationalError:
+            # There is no such table. Anything else has been translated, and is told here as it would be later.
+            found = None
+        except BaseException:
+            store.close()
+            raise
+        if found is None or found.level != migrate.newest_level():
+            store.close()
+            return None
+        store.store_id = found.store_id
+        return store
 
     @classmethod
     def find(cls, url: str) -> Store | None:
@@ -111,8 +150,26 @@ class Store:
     @rides_out
     def now(self) -> datetime:
         """The store's own clock, in UTC."""
+        if self._reader is not None:
+            now: datetime = parse_instant(self.rows(plain.NOW)[0]["now"])
+            return now
         with self.reading() as connection:
             return engines.now(connection)
+
+    def rows(self, sql: str, **values: Any) -> list[plain.Row]:
+        """Every row that a query finds, written in SQL that both databases understand, with `:name` for a value.
+
+        Needs no SQLAlchemy for a SQLite file. Raises as `reading` does.
+        """
+        if self._reader is not None:
+            with translated(self.place):
+                return self._reader.rows(sql, values)
+        from sqlalchemy import text
+
+        with self.reading() as connection:
+            found = connection.execute(text(sql), plain.bound(values))
+            names = list(found.keys())
+            return [plain.read(names, row) for row in found]
 
     @contextmanager
     def transaction(self, *, patient: bool = True) -> Iterator[Connection]:
@@ -152,6 +209,14 @@ class Store:
                 self.gave_up = False
                 return connection
 
+    @property
+    def _engine(self) -> Engine:
+        """Made when it is first needed: a command that only looks at a SQLite file does without."""
+        with self._making:
+            if self._made_engine is None:
+                self._made_engine = engines.connect(engines.read_url(self._url))
+            return self._made_engine
+
     def _connect(self, begins: bool) -> Connection:
         connection = self._engine.connect()
         if not begins:
@@ -166,7 +231,10 @@ class Store:
 
     def close(self) -> None:
         """Close every connection. A second call does nothing."""
-        self._engine.dispose()
+        if self._reader is not None:
+            self._reader.close()
+        if self._made_engine is not None:
+            self._made_engine.dispose()
 
     def __enter__(self) -> Store:
         return self

@@ -25,6 +25,7 @@ from sqlalchemy import (
 )
 
 from samewise.core.windows import parse_instant
+from samewise.state.plain import fixed_text
 
 
 class Instant(TypeDecorator[datetime]):
@@ -51,14 +52,6 @@ class JsonText(TypeDecorator[Any]):
 
     def process_result_value(self, value: Any | None, dialect: Dialect) -> Any | None:
         return None if value is None else json.loads(value)
-
-
-def fixed_text(instant: datetime) -> str:
-    """`2026-04-24T22:00:00.000000Z`. Raises ValueError for a datetime that is not UTC."""
-    offset = instant.utcoffset()
-    if offset is None or offset.total_seconds() != 0:
-        raise ValueError(f"the state store keeps UTC instants, not {instant!r}")
-    return instant.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 metadata = MetaData()

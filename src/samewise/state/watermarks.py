@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-
-from sqlalchemy import Connection, select, update
+from typing import TYPE_CHECKING
 
 from samewise.core.windows import parse_instant
-from samewise.state import tasks as task_rows
 from samewise.state.engine import now
+from samewise.state.plain import fixed_text
 from samewise.state.store import Store, rides_out
-from samewise.state.tables import fixed_text, tasks, watermark_moves
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,25 +28,28 @@ class Move:
 @rides_out
 def current(store: Store, pipeline: str, task: str) -> datetime | None:
     """Where the watermark stands; None before its first move."""
-    query = select(tasks.c.watermark).where(task_rows.of(pipeline, task))
-    with store.reading() as connection:
-        text = connection.execute(query).scalar()
+    rows = store.rows(
+        "SELECT watermark FROM samewise_tasks WHERE pipeline = :pipeline AND task = :task",
+        pipeline=pipeline,
+        task=task,
+    )
+    text = rows[0]["watermark"] if rows else None
     return None if text is None else parse_instant(text)
 
 
 @rides_out
 def moves(store: Store, pipeline: str, task: str, *, limit: int = 50) -> list[Move]:
     """How it came there, the newest step first."""
-    query = (
-        select(watermark_moves)
-        .where(watermark_moves.c.pipeline == pipeline, watermark_moves.c.task == task)
-        .order_by(watermark_moves.c.number.desc())
-        .limit(limit)
+    rows = store.rows(
+        """
+        SELECT * FROM samewise_watermark_moves WHERE pipeline = :pipeline AND task = :task
+        ORDER BY number DESC LIMIT :limit
+        """,
+        pipeline=pipeline,
+        task=task,
+        limit=limit,
     )
-    with store.reading() as connection:
-        return [
-            Move(parse_instant(row.value), row.moved_at, row.run_id, row.reason) for row in connection.execute(query)
-        ]
+    return [Move(parse_instant(row["value"]), row["moved_at"], row["run_id"], row["reason"]) for row in rows]
 
 
 def move(
@@ -59,6 +63,11 @@ def move(
     backwards: bool = False,
 ) -> bool:
     """Move the watermark to `value`; False, and nothing changed, if it is there, or further and may not go back."""
+    from sqlalchemy import update
+
+    from samewise.state import tasks as task_rows
+    from samewise.state.tables import tasks, watermark_moves
+
     row = task_rows.lock(connection, pipeline, task)
     known = None if row.watermark is None else parse_instant(row.watermark)
     if known is not None and (known == value or (known > value and not backwards)):

@@ -396,6 +396,8 @@ class _Sessions:
 
 @dataclass(frozen=True, slots=True)
 class _Zoned:
+    """The session that the pipelines of a zone share."""
+
     sessions: _Sessions
     zone: str
 
