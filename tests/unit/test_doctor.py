@@ -127,6 +127,16 @@ def test_no_java_at_all_is_wrong(tmp_path: Path) -> None:
     assert check_java({"PATH": str(tmp_path)}).detail == "there is no Java on this machine, and Spark needs one"
 
 
+def test_a_java_that_does_not_start_is_quoted(tmp_path: Path) -> None:
+    script = tmp_path / "bin" / "java"
+    script.parent.mkdir()
+    script.write_text(
+        "#!/bin/sh\necho 'Picked up JAVA_TOOL_OPTIONS: -XX:Odd' >&2\necho 'Unrecognized VM option Odd' >&2\n"
+    )
+    script.chmod(0o755)
+    assert check_java({"JAVA_HOME": str(tmp_path)}).detail.endswith("which Java it is: Unrecognized VM option Odd")
+
+
 @pytest.mark.parametrize(("version", "major"), [("17.0.15", 17), ("1.8.0_392", 8), ("21-ea", 21), ("21", 21)])
 def test_the_major_version_of_a_java_is_read(version: str, major: int) -> None:
     assert java_major(version) == major

@@ -47,9 +47,13 @@ def find_java(environ: Mapping[str, str] | None = None) -> Java:
     except (OSError, subprocess.TimeoutExpired) as error:
         place = f"JAVA_HOME={home}" if home else found
         raise ConfigError(f"{place} does not lead to a Java that runs: {error}", next_step=next_step) from error
-    version = java_version(answer.stderr + answer.stdout)
+    said = answer.stderr + answer.stdout
+    version = java_version(said)
     if version is None:
-        raise ConfigError(f"{found} does not say which Java it is", next_step=next_step)
+        # One that is there and does not start: most often an option in JAVA_TOOL_OPTIONS that it does not know.
+        lines = [line for line in said.splitlines() if line.strip() and not line.startswith("Picked up ")]
+        why = f"{found} does not say which Java it is: {lines[0].strip()}" if lines else f"{found} says nothing"
+        raise ConfigError(why, next_step=f"take away the option that it complains about; or {next_step}")
     major = java_major(version)
     if major < OLDEST_MAJOR:
         raise ConfigError(f"{found} is Java {version}; Spark needs {OLDEST_MAJOR} or newer", next_step=next_step)

@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
 
 from samewise.core.errors import ConfigError, Transient
 from samewise.core.ports import Spark
@@ -33,6 +34,7 @@ from samewise.run.spark_conf import (
 from samewise.run.spark_log import LOG4J_NAME, prepare_log
 
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
 __all__ = ["LazySpark", "SparkSettings", "is_connect"]
@@ -41,6 +43,7 @@ __all__ = ["LazySpark", "SparkSettings", "is_connect"]
 _starting = threading.RLock()
 _committing = threading.RLock()
 _jvm_launched = False
+_fresh_conf: WeakKeyDictionary[SparkContext, Mapping[str, str]] = WeakKeyDictionary()
 
 
 class LazySpark:
@@ -163,7 +166,7 @@ class LazySpark:
                 f"a Spark Connect session that the caller brought cannot serve a second time zone, {zone}",
                 next_step="bring one session for each zone, or set spark.remote in samewise.yaml instead",
             )
-        self._restore = _lend(borrowed, {**_undecided(borrowed), **session_conf(zone)})
+        self._restore = _lend(borrowed, {**_undecided(borrowed.conf.getAll), **session_conf(zone)})
         return borrowed
 
 
@@ -217,18 +220,25 @@ def _sibling(spark: SparkSession, zone: str) -> SparkSession:
     sibling = spark.newSession()
     # A new session knows only what the JVM was started with; what the caller has set since,
     # say the credentials of a bucket, must hold here too.
-    inherited = sibling.conf.getAll
-    for key, value in spark.conf.getAll.items():
+    inherited, theirs = _inherited(sibling), spark.conf.getAll
+    for key, value in theirs.items():
         if inherited.get(key) != value:
             _set_unless_fixed(sibling, key, value)
-    for key, value in {**_undecided(sibling), **session_conf(zone)}.items():
+    for key, value in {**_undecided({**inherited, **theirs}), **session_conf(zone)}.items():
         sibling.conf.set(key, value)
     return sibling
 
 
-def _undecided(spark: SparkSession) -> dict[str, str]:
-    """What suits the work and was not set by whoever made `spark`."""
-    decided = spark.conf.getAll
+def _inherited(fresh: SparkSession) -> Mapping[str, str]:
+    """What every new session of this JVM says: asked once, since each entry is a question of its own."""
+    context = fresh.sparkContext
+    if context not in _fresh_conf:
+        _fresh_conf[context] = fresh.conf.getAll
+    return _fresh_conf[context]
+
+
+def _undecided(decided: Mapping[str, str]) -> dict[str, str]:
+    """What suits the work, without what somebody has set already."""
     return {key: value for key, value in WORKING_CONF.items() if key not in decided}
 
 
