@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import sqlalchemy
 from sqlalchemy import Connection, Inspector, inspect
 
-from samewise.state import migrate
 from samewise.state.store import Store
 from tests.support.crash import thaw_until_they_end, wait_until_frozen
 from tests.support.crash_project import (
@@ -93,10 +93,10 @@ def test_a_store_that_another_process_makes_at_this_very_moment_is_opened(
 
     def look_too_late(connection: Connection) -> Inspector:
         # The tables were not there when they were read, and are there now that someone looks why.
-        monkeypatch.setattr(migrate, "inspect", inspect)
+        monkeypatch.setattr(sqlalchemy, "inspect", inspect)
         Store.open(url).close()
         return inspect(connection)
 
-    monkeypatch.setattr(migrate, "inspect", look_too_late)
+    monkeypatch.setattr(sqlalchemy, "inspect", look_too_late)
     with Store.open(url) as opened, Store.open(url) as again:
         assert opened.store_id == again.store_id
