@@ -90,8 +90,10 @@ def test_a_store_that_another_process_makes_at_this_very_moment_is_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = f"sqlite:///{tmp_path}/state.db"
+    looked = []
 
     def look_too_late(connection: Connection) -> Inspector:
+        looked.append(connection)
         # The tables were not there when they were read, and are there now that someone looks why.
         monkeypatch.setattr(sqlalchemy, "inspect", inspect)
         Store.open(url).close()
@@ -100,3 +102,4 @@ def test_a_store_that_another_process_makes_at_this_very_moment_is_opened(
     monkeypatch.setattr(sqlalchemy, "inspect", look_too_late)
     with Store.open(url) as opened, Store.open(url) as again:
         assert opened.store_id == again.store_id
+    assert looked, "nobody looked: the moment that this is about never came"
