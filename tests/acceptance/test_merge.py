@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -278,3 +279,26 @@ def test_an_update_copies_the_neighbours_of_the_old_row_unless_it_may_be_marked_
     version = shop.version()
     assert batches.load(DAY, "--force")["rows_unchanged"] == 200
     assert shop.version() == version
+
+
+def test_files_are_known_by_the_users_columns_and_not_by_the_bookkeeping(merged: Batches) -> None:
+    merged.day(DAY, [(1, "1.00", "new", 1)])
+    merged.load(DAY)
+    assert _counted(merged) == set(COLUMNS)
+
+
+def test_a_column_that_comes_later_is_one_that_files_are_known_by(merged: Batches) -> None:
+    merged.day(DAY, [(1, "1.00", "new", 1)])
+    merged.load(DAY)
+    columns = {**COLUMNS, "note": "string"}
+    merged.shop.pipeline({**MERGE, "source.schema": columns})
+    merged.shop.orders([(2, "2.00", "new", 1, "late")], day=NEXT_DAY, columns=tuple(columns))
+    merged.load(NEXT_DAY)
+    assert "note" in _counted(merged)
+
+
+def _counted(batches: Batches) -> set[str]:
+    """The columns of which the log keeps the least value for each file; of the newest file."""
+    log = sorted((batches.shop.root / "warehouse" / "orders" / "_delta_log").glob("*.json"))
+    actions = [json.loads(line) for file in log for line in file.read_text().splitlines()]
+    return set(json.loads([action["add"]["stats"] for action in actions if "add" in action][-1])["minValues"])

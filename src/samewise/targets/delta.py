@@ -20,7 +20,15 @@ from samewise.storage.delta_log import CannotRead, DeltaLog, Log, SparkDeltaLog
 from samewise.storage.files import is_local, join, list_files, local_path, spark_folder
 from samewise.storage.frames import measure_by, schema_of
 from samewise.targets.delta_fresh import is_empty, measure_files
-from samewise.targets.delta_keyed import classified, merge_statement, version_text, with_files
+from samewise.targets.delta_keyed import (
+    COUNTED_COLUMNS,
+    DELTAS_DEFAULT,
+    classified,
+    counted_columns,
+    merge_statement,
+    version_text,
+    with_files,
+)
 from samewise.targets.delta_rewrite import Rewrite, parts_if_worth_it, rewritten
 
 if TYPE_CHECKING:
@@ -329,6 +337,8 @@ class DeltaTarget:
         properties = owner_properties(owner)
         if keyed:
             properties += f", {literal(_ISOLATION)} = {literal(_SERIALIZABLE)}"
+        if keyed and (counted := counted_columns(schema)) is not None:
+            properties += f", {literal(COUNTED_COLUMNS)} = {literal(str(counted))}"
         if keyed and self._deletion_vectors:
             # A MERGE then notes which rows of a file are gone, instead of writing all others once more.
             properties += f", {literal(_DELETION_VECTORS)} = 'true'"
@@ -370,6 +380,10 @@ class DeltaTarget:
             if missing:
                 columns = ", ".join(f"{quote(column.name)} {column.type}" for column in missing)
                 self._spark().sql(f"ALTER TABLE {self.reference} ADD COLUMNS ({columns})")
+                if COUNTED_COLUMNS in self._log.properties:
+                    # The new ones come behind the bookkeeping, and files may be passed over by them.
+                    pair = f"{literal(COUNTED_COLUMNS)} = {literal(str(DELTAS_DEFAULT))}"
+                    self._spark().sql(f"ALTER TABLE {self.reference} SET TBLPROPERTIES ({pair})")
             if self._log.properties.get(_ISOLATION) != _SERIALIZABLE:
                 pair = f"{literal(_ISOLATION)} = {literal(_SERIALIZABLE)}"
                 self._spark().sql(f"ALTER TABLE {self.reference} SET TBLPROPERTIES ({pair})")

@@ -17,8 +17,23 @@ if TYPE_CHECKING:
 
     from samewise.core.schema import Column, Schema
 
+COUNTED_COLUMNS = "delta.dataSkippingNumIndexedCols"
+"""Of so many columns of a table, from the first on, Delta keeps statistics for each file."""
+DELTAS_DEFAULT = 32
 _THERE = "_samewise_there"
 _COPIES = "_samewise_copies"
+
+
+def counted_columns(schema: Schema) -> int | None:
+    """How many columns come before the bookkeeping, where that is the last; None where Delta's default is to stay.
+
+    Nothing is ever skipped by the bookkeeping of a row that found its place by key: every file has a bit of everything.
+    Statistics of three more columns are a good part of what it takes to write a row.
+    """
+    own = list(content(schema))
+    last = list(schema)[: len(own)] == own
+    flat = not any("<" in column.type for column in own)
+    return len(own) if last and flat and 0 < len(own) < DELTAS_DEFAULT else None
 
 
 def classified(rows: DataFrame, table: DataFrame | None, keyed: Keyed, batch: Batch, floor: str | None) -> DataFrame:
