@@ -37,7 +37,7 @@ def main() -> int:
     say(bold("Seven days of orders, two kills, the same table."))
     say(f"Everything is in {folder}")
     say()
-    os.environ["SPARK_CONF_DIR"] = str(small_data_defaults(folder / "spark-conf"))
+    os.environ["JAVA_TOOL_OPTIONS"] = small_data_defaults()
     try:
         with Comparison(folder) as comparison:
             load_with_two_kills(folder / "shop")
@@ -57,13 +57,12 @@ def main() -> int:
     return 0 if holds else 1
 
 
-def small_data_defaults(folder: Path) -> Path:
+def small_data_defaults() -> str:
     """Spark's defaults for this demo: four JVMs live for seconds and see 2,000 rows a day, so compiling Java
     code for each query would take longer than running it."""
-    folder.mkdir()
-    defaults = ("spark.sql.codegen.wholeStage false", "spark.sql.codegen.factoryMode NO_CODEGEN")
-    (folder / "spark-defaults.conf").write_text("\n".join(defaults) + "\n")
-    return folder
+    # Not in a folder of Spark's own settings: with another class path Java would not use the archive of classes.
+    defaults = ("-Dspark.sql.codegen.wholeStage=false", "-Dspark.sql.codegen.factoryMode=NO_CODEGEN")
+    return " ".join([os.environ.get("JAVA_TOOL_OPTIONS", ""), *defaults]).strip()
 
 
 class Broken(Exception):

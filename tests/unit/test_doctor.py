@@ -71,7 +71,7 @@ def test_a_healthy_project_has_no_fixes(tmp_path: Path) -> None:
 
 def test_without_a_project_the_machine_is_examined(tmp_path: Path) -> None:
     names = [check.name for check in checks(None, now=NOW, environ=java(tmp_path, "17.0.15"))]
-    assert names == ["python", "java", "pyspark", "jars", "clock"]
+    assert names == ["python", "java", "pyspark", "jars", "class archive", "clock"]
 
 
 def test_a_project_on_a_connect_server_needs_no_java(tmp_path: Path) -> None:

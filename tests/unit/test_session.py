@@ -297,8 +297,26 @@ def test_extensions_of_the_project_are_joined_with_deltas(tmp_path: Path) -> Non
 
 
 def test_jars_of_the_project_are_joined_with_ours(tmp_path: Path) -> None:
-    conf = conf_of(SparkSettings(log_dir=tmp_path, conf={"spark.jars": "/own.jar"}), Path("/our jars/delta.jar"))
-    assert conf["spark.jars"] == "file:///our%20jars/delta.jar,/own.jar"
+    settings = SparkSettings(log_dir=tmp_path, master="yarn", conf={"spark.jars": "/own.jar"})
+    assert conf_of(settings, Path("/our jars/delta.jar"))["spark.jars"] == "file:///our%20jars/delta.jar,/own.jar"
+
+
+def test_on_one_machine_our_jars_are_on_the_drivers_class_path_before_the_projects_own(tmp_path: Path) -> None:
+    settings = SparkSettings(log_dir=tmp_path, conf={"spark.driver.extraClassPath": "/own.jar"})
+    conf = conf_of(settings, Path("/our jars/delta.jar"))
+    assert conf["spark.driver.extraClassPath"] == "/our jars/delta.jar:/own.jar"
+    assert "spark.jars" not in conf
+
+
+def test_jars_in_a_folder_that_a_class_path_cannot_name_are_given_as_jars(tmp_path: Path) -> None:
+    conf = conf_of(SparkSettings(log_dir=tmp_path), Path("/our:jars/delta.jar"))
+    assert conf["spark.jars"] == "file:///our%3Ajars/delta.jar"
+
+
+def test_an_option_with_a_space_in_it_reaches_java_as_one(tmp_path: Path) -> None:
+    log4j = Path("/logs/log4j2.properties")
+    conf = start_conf(SparkSettings(log_dir=tmp_path), [], log4j, fast_jvm=False, further_options=["-Da=b c"])
+    assert conf["spark.driver.extraJavaOptions"].endswith(' "-Da=b c"')
 
 
 def test_java_options_of_the_project_come_after_ours(tmp_path: Path) -> None:

@@ -74,10 +74,14 @@ def recover_state(folder: Path, env: str | None, pipeline: str | None, *, adopt:
     return 0
 
 
-def examine(folder: Path, env: str | None, *, fetch: bool, as_json: bool) -> int:
+def examine(folder: Path, env: str | None, *, fetch: bool, archive: bool, as_json: bool) -> int:
     """Look at the machine and, where there is one, at the project."""
     if fetch:
         ensure_jars(tell)
+    if archive:
+        from samewise.cli.warm_up import archive_classes
+
+        archive_classes(tell)
     try:
         project: Project | None = open_project(folder, env=env)
     except UsageError:

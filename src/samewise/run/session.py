@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -19,6 +20,7 @@ from weakref import WeakKeyDictionary
 
 from samewise.core.errors import ConfigError, Transient
 from samewise.core.ports import Spark
+from samewise.run.class_archive import java_options
 from samewise.run.installed import find_java, require_connect, require_pyspark
 from samewise.run.jars import ensure_jars
 from samewise.run.spark_conf import (
@@ -42,7 +44,8 @@ __all__ = ["LazySpark", "SparkSettings", "is_connect"]
 # One JVM a process: two threads, or two projects, must not both try to launch it.
 _starting = threading.RLock()
 _committing = threading.RLock()
-_jvm_launched = False
+_jvm: subprocess.Popen[bytes] | None = None
+_ENDING_SECONDS = 600
 _fresh_conf: WeakKeyDictionary[SparkContext, Mapping[str, str]] = WeakKeyDictionary()
 
 
@@ -271,7 +274,7 @@ def _lend(spark: SparkSession, conf: Mapping[str, str]) -> Callable[[], None]:
 
 def _start(settings: SparkSettings, on_start: Callable[[str], None]) -> SparkSession:
     require_pyspark()
-    find_java()
+    java = find_java()
     jars = [] if brings_delta(settings.conf) else ensure_jars(on_start)
     on_start(f"starting Spark ({settings.effective_master})")
     log = prepare_log(settings.log_dir)
@@ -280,6 +283,7 @@ def _start(settings: SparkSettings, on_start: Callable[[str], None]) -> SparkSes
         jars,
         settings.log_dir / LOG4J_NAME,
         fast_jvm=os.environ.get(FAST_JVM_VARIABLE) == "1",
+        further_options=java_options(java, jars) if local_cores(settings.effective_master) is not None else [],
     )
     if local_cores(settings.effective_master) is not None:
         # Python workers on this machine must be this Python, not whichever `python3` is first on the path.
@@ -298,21 +302,28 @@ def _start_classic(conf: Mapping[str, str], log: Path) -> SparkSession:
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
-    global _jvm_launched
+    global _jvm
     spark_conf = SparkConf()
     for key, value in conf.items():
         spark_conf.set(key, value)
     gateway = None
-    if not _jvm_launched:
+    if _jvm is None:
         # The JVM gets the log as its stdout and stderr from birth; this process keeps its own,
         # so that a progress line goes on while Spark starts.
         with log.open("ab") as output:
             gateway = launch_gateway(  # type: ignore[no-untyped-call]
                 spark_conf, popen_kwargs={"stdout": output, "stderr": output}
             )
-        _jvm_launched = True
+        _jvm = gateway.proc
     SparkContext(conf=spark_conf, gateway=gateway)
     return SparkSession.builder.getOrCreate()
+
+
+def end_jvm() -> None:
+    """Let the JVM of this process end, and wait for what it writes on its way out. No session can be had afterwards."""
+    assert _jvm is not None and _jvm.stdin is not None, "no JVM was started here"
+    _jvm.stdin.close()
+    _jvm.wait(_ENDING_SECONDS)
 
 
 def _connect(remote: str, conf: Mapping[str, str], zone: str) -> SparkSession:

@@ -16,6 +16,7 @@ DELTA_CONF = {
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
 }
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+_CLASS_PATH = "spark.driver.extraClassPath"
 _ZONE = "spark.sql.session.timeZone"
 
 # A session without these would break the promise, so a project cannot change them.
@@ -112,6 +113,7 @@ def start_conf(
     log4j_file: Path,
     *,
     fast_jvm: bool,
+    further_options: Sequence[str] = (),
 ) -> dict[str, str]:
     """Everything that a new JVM and its first session are told. The project's own conf wins
     over a default; lists (jars, extensions, Java options) are joined."""
@@ -119,6 +121,7 @@ def start_conf(
     if fast_jvm:
         # A short-lived JVM never earns back what the optimising compiler and a parallel collector cost.
         java_options += ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
+    java_options += [f'"{option}"' if " " in option else option for option in further_options]
     conf = {
         "spark.app.name": "samewise",
         "spark.sql.debug.maxToStringFields": "1000",
@@ -137,10 +140,20 @@ def start_conf(
     extension = DELTA_CONF["spark.sql.extensions"]
     if extension not in conf["spark.sql.extensions"]:
         conf["spark.sql.extensions"] += "," + extension
-    if jars:
-        own = settings.conf.get("spark.jars")
-        conf["spark.jars"] = ",".join([*(jar.as_uri() for jar in jars), *([own] if own else [])])
+    key, separator, names = _place_of_jars(settings, jars)
+    if names:
+        own = settings.conf.get(key)
+        conf[key] = separator.join([*names, *([own] if own else [])])
     return conf
+
+
+def _place_of_jars(settings: SparkSettings, jars: Sequence[Path]) -> tuple[str, str, list[str]]:
+    """Which setting brings our jars to Spark, what stands between two of them, and how they are written there."""
+    names = [str(jar) for jar in jars]
+    if local_cores(settings.effective_master) is None or any(os.pathsep in name for name in names):
+        return "spark.jars", ",", [jar.as_uri() for jar in jars]
+    # Driver and tasks are one JVM. On its own class path nothing is copied first, and an archive of classes holds them.
+    return _CLASS_PATH, os.pathsep, names
 
 
 def local_conf(master: str) -> dict[str, str]:
