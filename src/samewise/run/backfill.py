@@ -170,40 +170,43 @@ class Filling:
         todo = [each.piece(self._rows.get(job.task)) for each in seen.values() if each.done is None]
         for part in in_parts(todo, self.limits):
             self._check_asked()
-            self._part(job, [seen[piece.window] for piece in part], again, replans)
-            outcomes |= {piece.window: Outcome.LOADED for piece in part}
+            outcomes |= self._part(job, [seen[piece.window] for piece in part], again, replans)
         return outcomes
 
-    def _part(self, job: Job, part: Sequence[Surveyed], again: frozenset[Window], replans: int) -> None:
+    def _part(
+        self, job: Job, part: Sequence[Surveyed], again: frozenset[Window], replans: int
+    ) -> dict[Window, Outcome]:
         """Windows that go together, or one that goes alone."""
-        if len(part) == 1:
-            return self._single(job, part[0].window)
         windows = [each.window for each in part]
+        if len(part) == 1:
+            return {windows[0]: self._single(job, windows[0], again)}
         try:
             self._group(job, part)
+            return dict.fromkeys(windows, Outcome.LOADED)
         except (Moved, PinsGone) as error:
             if replans >= _REPLANS:
                 raise Stopped(window_failed(job, windows[0], self.store, _restless(error))) from error
-            self._load(job, windows, again=again, replans=replans + 1)
+            return self._load(job, windows, again=again, replans=replans + 1)
         except Divide as divided:
+            outcomes: dict[Window, Outcome] = {}
             at = next((at for at, window in enumerate(windows) if window in divided.windows), None)
             cut = len(part) // 2 if at is None else at
             if cut:
-                self._part(job, part[:cut], again, replans)
+                outcomes |= self._part(job, part[:cut], again, replans)
             if at is not None:
-                self._single(job, windows[at])
+                outcomes[windows[at]] = self._single(job, windows[at], again)
                 cut += 1
             if part[cut:]:
                 # Planned anew: what was left alone may have changed the contract that the rest is judged by.
-                self._load(job, windows[cut:], again=again, replans=replans)
+                outcomes |= self._load(job, windows[cut:], again=again, replans=replans)
+            return outcomes
         except Transient as error:
             if not isinstance(error, Busy) and (isinstance(error, OutOfSpace) or replans + 1 >= job.retries.attempts):
                 raise Stopped(window_failed(job, windows[0], self.store, error)) from error
             if replans >= _REPLANS:
                 raise Stopped(window_failed(job, windows[0], self.store, error)) from error
             self._pause_before(job, replans)
-            self._load(job, windows, again=again, replans=replans + 1)
-        return None
+            return self._load(job, windows, again=again, replans=replans + 1)
 
     def _group(self, job: Job, part: Sequence[Surveyed]) -> None:
         """Load a part in one commit."""
@@ -214,7 +217,7 @@ class Filling:
         self.emit(GroupBegan(job.task, plans[0].window, plans[-1].window, len(plans)))
         done = run_group(job, plans, verdicts, self.store, forced=self.backfill.forced, wait=True, emit=self.emit)
         seconds = (time.monotonic() - began) / len(plans)
-        self._mark(job, [plan.window for plan in plans])
+        self._mark(job, [plan.window for plan in plans], Outcome.LOADED)
         for result in done if not self.backfill.newest_first else reversed(done):
             self._ended(result.timed(started_at, seconds))
         self._rows[job.task] = max(result.rows_read or result.rows_written or 0 for result in done)
@@ -222,23 +225,28 @@ class Filling:
     def _pause_before(self, job: Job, tries: int) -> None:
         time.sleep(min(job.retries.backoff_seconds * 2**tries, job.retries.max_backoff_seconds))
 
-    def _single(self, job: Job, window: Window) -> None:
+    def _single(self, job: Job, window: Window, again: frozenset[Window] = frozenset()) -> Outcome:
         self._check_asked()
-        result = run_window(job, window, self.store, Options(self.backfill.forced, wait=True), self.emit)
+        # A window of the whole table is made of all others, and what a task upstream has loaded is to be seen here.
+        since = None if window == FULL or window in again else self.backfill.created_at
+        options = Options(self.backfill.forced, wait=True, since=since)
+        result = run_window(job, window, self.store, options, self.emit)
         self._ended(result)
         if result.error is not None and not isinstance(result.error, Superseded):
             raise Stopped(result)
+        outcome = _outcome(result)
         if window != FULL:
-            self._mark(job, [window])
+            self._mark(job, [window], outcome)
         rows = result.rows_read or result.rows_written
         if rows is not None:
             self._rows[job.task] = rows
+        return outcome
 
-    def _mark(self, job: Job, windows: Sequence[Window]) -> None:
+    def _mark(self, job: Job, windows: Sequence[Window], outcome: Outcome) -> None:
         """The last task's load of a window ends it: those before it have loaded the whole batch by then."""
         last = [each for each in self._graph().jobs if each.grid is not None][-1]
         if job.task == last.task:
-            backfills.mark(self.store, self.backfill.backfill_id, [(window, Outcome.LOADED) for window in windows])
+            backfills.mark(self.store, self.backfill.backfill_id, [(window, outcome) for window in windows])
 
     def _survey(self, job: Job, windows: Sequence[Window], again: frozenset[Window] = frozenset()) -> list[Surveyed]:
         since = self.backfill.created_at
@@ -260,6 +268,13 @@ class Filling:
         if found is None:
             found = self._own.graph = self.graph()
         return found
+
+
+def _outcome(result: WindowResult) -> Outcome:
+    """How a window that went alone was ended; another run may have come first."""
+    if result.status is Status.SUPERSEDED or result.reason == Outcome.NEWER:
+        return Outcome.NEWER
+    return Outcome.UNCHANGED if result.status is Status.UNCHANGED else Outcome.LOADED
 
 
 def _restless(error: Exception) -> SamewiseError:

@@ -16,7 +16,7 @@ from samewise.plan.verdict import Verdict
 from samewise.run.check import check_source
 from samewise.run.group_rows import group_source
 from samewise.run.job import Job
-from samewise.run.planning import Past, Plan, make_plan
+from samewise.run.planning import Past, Plan, landed_since, make_plan
 from samewise.run.settle import group_target
 from samewise.state import contracts, receipts, runs
 from samewise.state.backfills import Outcome
@@ -85,8 +85,7 @@ def survey(
             found.append(Surveyed(window, alone=True))  # A single run has to be finished first.
             continue
         receipt = landed.get(window)
-        at = None if receipt is None or receipt.recovered else receipt.landed_at
-        if at is not None and at >= since and window not in again:
+        if landed_since(receipt, since) and window not in again:
             found.append(Surveyed(window, done=Outcome.NEWER))
             continue
         # A run that this store does not know can be held back by the window's own token only.

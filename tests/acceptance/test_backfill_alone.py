@@ -1,0 +1,77 @@
+"""A backfill among others: what live runs do meanwhile, what a person is told, what goes together and what alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Any
+
+from samewise import open_project
+from tests.support.project import Shop
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+DAYS = [(date(2026, 4, 1) + timedelta(days=at)).isoformat() for at in range(5)]
+SPAN = ("--from", DAYS[0], "--to", DAYS[4])
+SCHEDULE = {"schedule.start": DAYS[0], "schedule.end": "2026-04-20"}
+ALONE: dict[str, Any] = {**SCHEDULE, "expect": [{"change": {"within": "90%"}}]}
+"""Each window is compared with those before it."""
+
+
+def _fill(shop: Shop, days: list[str] = DAYS[:4], *, rows: int = 3) -> None:
+    for day in days:
+        shop.orders([(n, f"{n}.50", "new") for n in range(rows)], day=day)
+
+
+def _generations(shop: Shop) -> list[int]:
+    """How often each window has landed."""
+    query = "SELECT max(generation) FROM samewise_receipts GROUP BY window_key ORDER BY window_key"
+    with shop.state() as state:
+        return [count for (count,) in state.execute(query)]
+
+
+def _once_begun(live: Callable[[], object]) -> Callable[[], None]:
+    """For a backfill that meets a live run: it comes once the first window is about to be loaded."""
+    calls = iter([live])
+
+    def stop() -> None:
+        for call in calls:
+            call()
+
+    return stop
+
+
+def test_a_live_run_that_lands_after_the_windows_were_looked_at_is_not_overwritten_by_force(
+    shop: Shop, spark: SparkSession
+) -> None:
+    shop.pipeline(ALONE)
+    _fill(shop)
+
+    with open_project(shop.root, spark=spark) as project:
+        stop = _once_begun(lambda: shop.run(window=DAYS[2]))
+        result = project.backfills.run("orders", start=DAYS[0], end=DAYS[4], force=True, stop=stop)
+
+    assert result.is_done
+    assert result.to_json()["outcomes"] == {"loaded": 3, "newer": 1}
+    assert [window.reason for window in result.windows] == ["forced", "forced", "newer", "forced"]
+    assert _generations(shop) == [1, 1, 1, 1]
+
+
+def test_a_live_run_is_not_replaced_by_the_older_rows_that_the_backfill_is_pinned_to(
+    shop: Shop, spark: SparkSession
+) -> None:
+    place = str(shop.root / "warehouse" / "events")
+    rows = spark.range(8).selectExpr("id AS order_id", f"date_add(DATE'{DAYS[0]}', CAST(id % 4 AS INT)) AS order_date")
+    rows.write.format("delta").save(place)
+    shop.pipeline({**ALONE, "source": {"type": "delta", "table": "events", "window_column": "order_date"}})
+
+    def live() -> None:
+        spark.sql(f"UPDATE delta.`{place}` SET order_id = order_id + 100")
+        assert shop.run(window=DAYS[2]).code == 0
+
+    with open_project(shop.root, spark=spark) as project:
+        result = project.backfills.run("orders", start=DAYS[0], end=DAYS[4], stop=_once_begun(live))
+
+    assert result.is_done
+    assert shop.ids(spark) == [0, 1, 102, 106, 3, 4, 5, 7]
