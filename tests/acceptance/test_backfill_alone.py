@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from samewise import open_project
+from samewise.state.store import Store
 from tests.support.project import Shop
 
 if TYPE_CHECKING:
@@ -75,3 +78,25 @@ def test_a_live_run_is_not_replaced_by_the_older_rows_that_the_backfill_is_pinne
 
     assert result.is_done
     assert shop.ids(spark) == [0, 1, 102, 106, 3, 4, 5, 7]
+
+
+def test_the_same_command_goes_on_a_day_later_where_its_span_ends_ahead(
+    shop: Shop, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    today = datetime.now(UTC).date()
+    days = [(today + timedelta(days=at)).isoformat() for at in range(-3, 3)]
+    shop.pipeline({"schedule.start": days[0], "schedule.end": None})
+    _fill(shop, days[:1])
+    command = ("orders", "--from", days[0], "--to", days[-1], "--json")
+    stopped = shop.do("backfill", *command)
+    assert (stopped.code, stopped.json["error"]["code"], stopped.json["planned_windows"]) == (3, "no_files", 3)
+    _fill(shop, days[:4])
+    tomorrow = datetime.now(UTC) + timedelta(days=1)
+    monkeypatch.setattr(Store, "now", lambda _: tomorrow)
+
+    resumed = shop.do("backfill", *command)
+
+    assert (resumed.code, resumed.json["id"], resumed.json["status"]) == (0, stopped.json["id"], "done"), resumed.text
+    assert resumed.json["done_windows"] == 3, "as it was planned: today is for the next one"
+    following = shop.do("backfill", *command)
+    assert (following.json["id"] != stopped.json["id"], following.json["done_windows"]) == (True, 4)
