@@ -20,6 +20,8 @@ SPAN = ("--from", DAYS[0], "--to", DAYS[4])
 SCHEDULE = {"schedule.start": DAYS[0], "schedule.end": "2026-04-20"}
 ALONE: dict[str, Any] = {**SCHEDULE, "expect": [{"change": {"within": "90%"}}]}
 """Each window is compared with those before it."""
+SET_ASIDE: dict[str, Any] = {**SCHEDULE, "source.on_malformed": "quarantine"}
+"""What is set aside is set aside by window, whatever the others do."""
 
 
 def _fill(shop: Shop, days: list[str] = DAYS[:4], *, rows: int = 3) -> None:
@@ -100,3 +102,15 @@ def test_the_same_command_goes_on_a_day_later_where_its_span_ends_ahead(
     assert resumed.json["done_windows"] == 3, "as it was planned: today is for the next one"
     following = shop.do("backfill", *command)
     assert (following.json["id"] != stopped.json["id"], following.json["done_windows"]) == (True, 4)
+
+
+@pytest.mark.parametrize("parallel", [1, 2])
+def test_in_a_pipe_each_window_that_goes_alone_has_a_line(shop: Shop, spark: SparkSession, parallel: int) -> None:
+    shop.pipeline(SET_ASIDE)
+    _fill(shop)
+
+    lines = shop.do("backfill", "orders", *SPAN, "--parallel", parallel).stderr.splitlines()
+
+    told = [line.split() for line in lines if line.startswith("ok ")]
+    assert sorted((words[1], words[2]) for words in told) == [(day, "3") for day in DAYS[:4]], lines
+    assert [words[6].rstrip(",") for words in told] == ["1/4", "2/4", "3/4", "4/4"]

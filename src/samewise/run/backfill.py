@@ -12,7 +12,7 @@ from samewise.core.errors import Busy, OutOfSpace, PinsGone, SamewiseError, Supe
 from samewise.core.records import RunStatus
 from samewise.core.windows import FULL, Window
 from samewise.plan.parts import Limits, in_parts
-from samewise.run.events import GroupBegan, Listener, Note, WindowEnded
+from samewise.run.events import GroupBegan, GroupEnded, Listener, Note, WindowEnded
 from samewise.run.group import Divide, Moved, run_group
 from samewise.run.job import Job
 from samewise.run.results import Status, WindowResult
@@ -160,13 +160,15 @@ class Filling:
 
         `again`: windows that a task upstream has just loaded, so that no load from before counts.
         """
-        outcomes: dict[Window, Outcome] = {}
         seen = {each.window: each for each in self._survey(job, windows, again)}
-        for window, each in seen.items():
-            if each.done is not None:
-                outcomes[window] = each.done
-                result = WindowResult(job.task, window, job.label(window), Status.UNCHANGED, reason=each.done.value)
-                self._ended(result)
+        outcomes = {window: each.done for window, each in seen.items() if each.done is not None}
+        self._ended(
+            job,
+            [
+                WindowResult(job.task, window, job.label(window), Status.UNCHANGED, reason=done.value)
+                for window, done in outcomes.items()
+            ],
+        )
         todo = [each.piece(self._rows.get(job.task)) for each in seen.values() if each.done is None]
         for part in in_parts(todo, self.limits):
             self._check_asked()
@@ -218,8 +220,8 @@ class Filling:
         done = run_group(job, plans, verdicts, self.store, forced=self.backfill.forced, wait=True, emit=self.emit)
         seconds = (time.monotonic() - began) / len(plans)
         self._mark(job, [plan.window for plan in plans], Outcome.LOADED)
-        for result in done if not self.backfill.newest_first else reversed(done):
-            self._ended(result.timed(started_at, seconds))
+        results = [result.timed(started_at, seconds) for result in done]
+        self._ended(job, results[::-1] if self.backfill.newest_first else results)
         self._rows[job.task] = max(result.rows_read or result.rows_written or 0 for result in done)
 
     def _pause_before(self, job: Job, tries: int) -> None:
@@ -230,8 +232,9 @@ class Filling:
         # A window of the whole table is made of all others, and what a task upstream has loaded is to be seen here.
         since = None if window == FULL or window in again else self.backfill.created_at
         options = Options(self.backfill.forced, wait=True, since=since)
+        self.emit(GroupBegan(job.task, window, window, 1))
         result = run_window(job, window, self.store, options, self.emit)
-        self._ended(result)
+        self._ended(job, [result])
         if result.error is not None and not isinstance(result.error, Superseded):
             raise Stopped(result)
         outcome = _outcome(result)
@@ -252,11 +255,15 @@ class Filling:
         since = self.backfill.created_at
         return survey(job, windows, self.store, force=self.backfill.forced, since=since, again=again)
 
-    def _ended(self, result: WindowResult) -> None:
+    def _ended(self, job: Job, results: Sequence[WindowResult]) -> None:
+        """Tell of windows that ended together, with none of another thread's in between."""
         with self._lock:
-            self.results.append(result)
-            rows = result.rows_written
-            self.emit(WindowEnded(result.task, result.window, result.status, rows, result.seconds or 0.0))
+            self.results += results
+            for result in results:
+                rows = result.rows_written
+                self.emit(WindowEnded(result.task, result.window, result.status, rows, result.seconds or 0.0))
+            if results:
+                self.emit(GroupEnded(job.task))
 
     def _check_asked(self) -> None:
         asked = self.stop() or backfills.asked(self.store, self.backfill.backfill_id)
