@@ -36,6 +36,12 @@ def _generations(shop: Shop) -> list[int]:
         return [count for (count,) in state.execute(query)]
 
 
+def _groups(shop: Shop) -> list[int]:
+    query = "SELECT count(*) FROM samewise_runs WHERE group_id IS NOT NULL GROUP BY group_id ORDER BY min(window_start)"
+    with shop.state() as state:
+        return [count for (count,) in state.execute(query)]
+
+
 def _once_begun(live: Callable[[], object]) -> Callable[[], None]:
     """For a backfill that meets a live run: it comes once the first window is about to be loaded."""
     calls = iter([live])
@@ -114,3 +120,15 @@ def test_in_a_pipe_each_window_that_goes_alone_has_a_line(shop: Shop, spark: Spa
     told = [line.split() for line in lines if line.startswith("ok ")]
     assert sorted((words[1], words[2]) for words in told) == [(day, "3") for day in DAYS[:4]], lines
     assert [words[6].rstrip(",") for words in told] == ["1/4", "2/4", "3/4", "4/4"]
+
+
+def test_how_many_windows_go_together_follows_from_what_their_neighbours_held(shop: Shop, spark: SparkSession) -> None:
+    shop.settings(backfill={"rows": 6})
+    shop.pipeline(SCHEDULE)
+    _fill(shop)
+    assert shop.run(window=DAYS[0]).code == 0
+
+    done = shop.do("backfill", "orders", "--from", DAYS[1], "--to", DAYS[4], "--json")
+
+    assert done.json["status"] == "done"
+    assert _groups(shop) == [2], "two of three rows each, and the third by itself"

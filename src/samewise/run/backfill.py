@@ -18,6 +18,7 @@ from samewise.run.job import Job
 from samewise.run.results import Status, WindowResult
 from samewise.run.schedule import Graph
 from samewise.run.settle import drop_staged, settle_group
+from samewise.run.sizes import Sizes
 from samewise.run.survey import Surveyed, survey
 from samewise.run.window import Options, run_window, window_failed
 from samewise.state import backfills, groups, leases, runs
@@ -51,10 +52,12 @@ class Filling:
     """`pause` once a person wants it to stop after the current commit."""
     parallel: int = 1
     results: list[WindowResult] = field(default_factory=list)
-    _rows: dict[str, int] = field(default_factory=dict)
-    """By task, the rows of the largest window lately."""
+    _sizes: Sizes = field(init=False)
     _lock: Lock = field(default_factory=Lock)
     _own: local = field(default_factory=local)
+
+    def __post_init__(self) -> None:
+        self._sizes = Sizes(self.store)
 
     def run(self, windows: Sequence[Window], span: Sequence[Window]) -> Stopped | None:
         """Load the windows in their order; gives what stopped it, None at the end.
@@ -115,7 +118,8 @@ class Filling:
             try:
                 for slice_ in self._slices(windows):
                     seen = self._survey(job, slice_)
-                    for part in in_parts([each.piece(self._rows.get(job.task)) for each in seen], self._share(slice_)):
+                    rows = self._sizes.near(job, slice_)
+                    for part in in_parts([each.piece(rows) for each in seen], self._share(slice_)):
                         chosen = [piece.window for piece in part]
                         if any(each.error is not None for each in seen if each.window in chosen):
                             self._await(pending, down_to=0)
@@ -169,7 +173,8 @@ class Filling:
                 for window, done in outcomes.items()
             ],
         )
-        todo = [each.piece(self._rows.get(job.task)) for each in seen.values() if each.done is None]
+        rows = self._sizes.near(job, windows)
+        todo = [each.piece(rows) for each in seen.values() if each.done is None]
         for part in in_parts(todo, self.limits):
             self._check_asked()
             outcomes |= self._part(job, [seen[piece.window] for piece in part], again, replans)
@@ -222,7 +227,7 @@ class Filling:
         self._mark(job, [plan.window for plan in plans], Outcome.LOADED)
         results = [result.timed(started_at, seconds) for result in done]
         self._ended(job, results[::-1] if self.backfill.newest_first else results)
-        self._rows[job.task] = max(result.rows_read or result.rows_written or 0 for result in done)
+        self._sizes.learn(job, done)
 
     def _pause_before(self, job: Job, tries: int) -> None:
         time.sleep(min(job.retries.backoff_seconds * 2**tries, job.retries.max_backoff_seconds))
@@ -240,9 +245,7 @@ class Filling:
         outcome = _outcome(result)
         if window != FULL:
             self._mark(job, [window], outcome)
-        rows = result.rows_read or result.rows_written
-        if rows is not None:
-            self._rows[job.task] = rows
+        self._sizes.learn(job, [result])
         return outcome
 
     def _mark(self, job: Job, windows: Sequence[Window], outcome: Outcome) -> None:
