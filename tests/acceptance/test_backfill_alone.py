@@ -132,3 +132,15 @@ def test_how_many_windows_go_together_follows_from_what_their_neighbours_held(sh
 
     assert done.json["status"] == "done"
     assert _groups(shop) == [2], "two of three rows each, and the third by itself"
+
+
+def test_side_by_side_no_window_lands_after_one_whose_schema_has_changed(shop: Shop, spark: SparkSession) -> None:
+    shop.pipeline(SET_ASIDE)
+    _fill(shop)
+    shop.orders([(1, "1.00", "new")], day=DAYS[2], columns=("order_id", "total", "status", "order_date"))
+
+    stopped = shop.do("backfill", "orders", *SPAN, "--parallel", "2", "--json")
+
+    assert (stopped.code, stopped.json["error"]["code"]) == (3, "drift"), stopped.text
+    assert stopped.json["error"]["message"].startswith(f"orders {DAYS[2]}")
+    assert {row[0] for row in shop.rows(spark, "string(order_date)")} == set(DAYS[:2])

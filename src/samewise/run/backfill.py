@@ -117,7 +117,8 @@ class Filling:
         with ThreadPoolExecutor(self.parallel, thread_name_prefix="samewise-backfill") as pool:
             try:
                 for slice_ in self._slices(windows):
-                    seen = self._survey(job, slice_)
+                    # Those that go alone as well: the next one may land before this one has looked at its source.
+                    seen = self._survey(job, slice_, check_alone=True)
                     rows = self._sizes.near(job, slice_)
                     for part in in_parts([each.piece(rows) for each in seen], self._share(slice_)):
                         chosen = [piece.window for piece in part]
@@ -254,9 +255,18 @@ class Filling:
         if job.task == last.task:
             backfills.mark(self.store, self.backfill.backfill_id, [(window, outcome) for window in windows])
 
-    def _survey(self, job: Job, windows: Sequence[Window], again: frozenset[Window] = frozenset()) -> list[Surveyed]:
-        since = self.backfill.created_at
-        return survey(job, windows, self.store, force=self.backfill.forced, since=since, again=again)
+    def _survey(
+        self, job: Job, windows: Sequence[Window], again: frozenset[Window] = frozenset(), *, check_alone: bool = False
+    ) -> list[Surveyed]:
+        return survey(
+            job,
+            windows,
+            self.store,
+            force=self.backfill.forced,
+            since=self.backfill.created_at,
+            again=again,
+            check_alone=check_alone,
+        )
 
     def _ended(self, job: Job, results: Sequence[WindowResult]) -> None:
         """Tell of windows that ended together, with none of another thread's in between."""
