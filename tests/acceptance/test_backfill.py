@@ -50,6 +50,7 @@ SHAPES: dict[str, dict[str, Any]] = {
     "aggregated": {"transform": "sums.sql"},
     "marked": {"write": {"strategy": "replace_window"}},
     "checked": {"expect": ["order_id is not null", {"unique": ["order_id"]}, {"rows": {"min": 1}}]},
+    "without duplicates": {"dedup": {"key": ["status"], "version_by": ["amount"]}},
     "partitioned": {"target.partition_by": ["order_date"], "transform": "orders.sql"},
 }
 SQL = {
