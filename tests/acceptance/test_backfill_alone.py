@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -110,7 +111,7 @@ def test_the_same_command_goes_on_a_day_later_where_its_span_ends_ahead(
     assert (following.json["id"] != stopped.json["id"], following.json["done_windows"]) == (True, 4)
 
 
-@pytest.mark.parametrize("parallel", [1, 2])
+@pytest.mark.parametrize("parallel", [1, 2], ids=["in_turn", "side_by_side"])
 def test_in_a_pipe_each_window_that_goes_alone_has_a_line(shop: Shop, spark: SparkSession, parallel: int) -> None:
     shop.pipeline(SET_ASIDE)
     _fill(shop)
@@ -144,3 +145,43 @@ def test_side_by_side_no_window_lands_after_one_whose_schema_has_changed(shop: S
     assert (stopped.code, stopped.json["error"]["code"]) == (3, "drift"), stopped.text
     assert stopped.json["error"]["message"].startswith(f"orders {DAYS[2]}")
     assert {row[0] for row in shop.rows(spark, "string(order_date)")} == set(DAYS[:2])
+
+
+_INTERRUPTED = """\
+import os, signal
+
+def as_they_are(rows, context):
+    if context.window.start.day == 1:
+        os.kill(os.getpid(), signal.SIGINT)
+    return rows
+"""
+
+
+def _pressing_ctrl_c_in_the_first_group(shop: Shop) -> None:
+    shop.settings(backfill={"windows": 2})
+    shop.pipeline({**SCHEDULE, "transform": "orders.py:as_they_are"})
+    shop.write("pipelines/orders.py", _INTERRUPTED)
+    _fill(shop)
+
+
+def test_ctrl_c_says_how_many_windows_are_done_and_the_command_that_goes_on(shop: Shop, spark: SparkSession) -> None:
+    _pressing_ctrl_c_in_the_first_group(shop)
+
+    stopped = shop.do("backfill", "orders", *SPAN)
+
+    assert stopped.code == 130, stopped.text
+    assert "is paused: 2 of 4 windows done" in stopped.stdout
+    command = re.search(r"next: samewise (backfill) (resume) ([0-9a-f]{8})\n", stopped.stdout)
+    assert command is not None, stopped.stdout
+    assert shop.do(*command.groups(), "--json").json["status"] == "done"
+
+
+def test_ctrl_c_tells_a_machine_how_many_windows_are_done_and_what_goes_on(shop: Shop, spark: SparkSession) -> None:
+    _pressing_ctrl_c_in_the_first_group(shop)
+
+    stopped = shop.do("backfill", "orders", *SPAN, "--json")
+
+    assert (stopped.code, stopped.json["stopped_by"], stopped.json["done_windows"]) == (130, "interrupt", 2)
+    assert stopped.json["next"] == f"samewise backfill resume {stopped.json['id']}"
+    resumed = shop.do("backfill", "resume", stopped.json["id"], "--json")
+    assert (resumed.json["status"], resumed.json["next"]) == ("done", None)
