@@ -50,11 +50,14 @@ SHAPES: dict[str, dict[str, Any]] = {
     "aggregated": {"transform": "sums.sql"},
     "marked": {"write": {"strategy": "replace_window"}},
     "checked": {"expect": ["order_id is not null", {"unique": ["order_id"]}, {"rows": {"min": 1}}]},
+    "without duplicates": {"dedup": {"key": ["status"], "version_by": ["amount"]}},
+    "with another table": {"transform": "rates.sql", "inputs": {"rates": {"table": "rates"}}},
     "partitioned": {"target.partition_by": ["order_date"], "transform": "orders.sql"},
 }
 SQL = {
     "orders.sql": "SELECT order_id, amount, upper(status) AS status, order_date FROM source WHERE amount >= 0",
     "window.sql": "SELECT order_id, amount, status, order_date, :window_start_date AS loaded_for FROM source",
+    "rates.sql": "SELECT order_id, amount * rate AS amount, status, order_date FROM source JOIN rates USING (status)",
     "sums.sql": "SELECT min(order_id) AS order_id, sum(amount) AS amount, status, order_date FROM source GROUP BY 3, 4",
 }
 
@@ -64,6 +67,9 @@ def test_a_backfill_leaves_what_one_run_a_day_would(shop: Shop, spark: SparkSess
     for name, text in SQL.items():
         shop.write(f"pipelines/{name}", text)
     _fill(shop)
+    if "inputs" in SHAPES[shape]:
+        rates = spark.sql("SELECT * FROM VALUES ('new', 2), ('paid', 3) AS rates(status, rate)")
+        rates.write.format("delta").save(str(shop.root / "warehouse" / "rates"))
     for name in ("orders", "singly"):
         shop.pipeline({**SCHEDULE, **SHAPES[shape], "target.table": name}, name=name)
 
@@ -89,8 +95,11 @@ def _lines(shop: Shop, query: str) -> list[tuple[Any, ...]]:
         return state.execute(query).fetchall()
 
 
-def test_a_row_of_another_window_is_refused_in_a_group_as_it_is_alone(shop: Shop, spark: SparkSession) -> None:
-    shop.pipeline(SCHEDULE)
+@pytest.mark.parametrize("rest", [{}, {"expect": ["order_id is not null"]}], ids=["in one pass", "staged"])
+def test_a_row_of_another_window_is_refused_in_a_group_as_it_is_alone(
+    shop: Shop, spark: SparkSession, rest: dict[str, Any]
+) -> None:
+    shop.pipeline({**SCHEDULE, **rest})
     _fill(shop)
     # It would lie within the group, and within a window that is loaded with it.
     shop.orders([(1, "1.00", "new"), (2, "2.00", "new", DAYS[1])], day=DAYS[2])
@@ -108,6 +117,41 @@ def test_a_row_of_another_window_is_refused_in_a_group_as_it_is_alone(shop: Shop
     again = _backfill(shop, "orders", *SPAN)
     assert (again.code, again.json["id"], again.json["status"]) == (0, answer.json["id"], "done")
     assert {row[0] for row in shop.rows(spark, "string(order_date)")} == set(DAYS[:4])
+
+
+def _run_alone(shop: Shop, day: str) -> list[bool]:
+    """Of each run of a day that landed, whether it had a commit of its own."""
+    query = f"""
+        SELECT runs.group_id IS NULL FROM samewise_receipts JOIN samewise_runs runs USING (run_id)
+        WHERE runs.window_key LIKE '{day}%' ORDER BY runs.generation
+    """
+    return [bool(alone) for (alone,) in _lines(shop, query)]
+
+
+def test_an_empty_window_that_keeps_its_rows_goes_alone(shop: Shop, spark: SparkSession) -> None:
+    shop.pipeline({**SCHEDULE, "write.on_empty": "keep"})
+    _fill(shop)
+    assert shop.run(window=DAYS[2]).code == 0
+    shop.orders([], day=DAYS[2])
+
+    done = _backfill(shop, "orders", *SPAN)
+
+    assert (done.code, done.json["status"]) == (0, "done"), done.text
+    assert shop.ids(spark) == sorted((at * 100 + n for at in range(4) for n in range(3)), key=lambda id_: repr((id_,)))
+    assert _run_alone(shop, DAYS[1]) == [False]
+    assert _run_alone(shop, DAYS[2]) == [True, True]
+
+
+def test_an_empty_window_that_must_not_be_stops_the_backfill_there(shop: Shop, spark: SparkSession) -> None:
+    shop.pipeline({**SCHEDULE, "write.on_empty": "fail"})
+    _fill(shop)
+    shop.orders([], day=DAYS[2])
+
+    stopped = _backfill(shop, "orders", *SPAN)
+
+    assert (stopped.code, stopped.json["error"]["code"], stopped.json["done_windows"]) == (3, "empty", 2)
+    assert stopped.json["error"]["message"].startswith(f"orders {DAYS[2]}")
+    assert {row[0] for row in shop.rows(spark, "string(order_date)")} == set(DAYS[:2])
 
 
 def test_a_manifest_that_one_window_breaks_stops_the_backfill_there(shop: Shop, spark: SparkSession) -> None:
@@ -397,3 +441,22 @@ def test_it_can_be_paused_cancelled_and_looked_at_without_spark(shop: Shop, spar
     lines = shop.do("backfill", "orders", "--from", DAYS[0], "--to", DAYS[3], "--events").stderr.splitlines()
     events = [json.loads(line) for line in lines if line.startswith("{")]
     assert [(each["window"], each["status"]) for each in events] == [(day, "unchanged") for day in DAYS[:3]]
+
+
+def test_the_strip_shows_what_changed_at_the_source_and_what_an_older_contract_loaded(
+    shop: Shop, spark: SparkSession
+) -> None:
+    source = {"type": "files", "format": "parquet", "path": "landing/{{ window.start | date }}/*.parquet"}
+    shop.pipeline({**SCHEDULE, "source": source})
+    for at, day in enumerate(DAYS[:4]):
+        _parquet(shop, spark, day, "1.5BD AS amount", *([] if at < 2 else ["'x' AS note"]))
+    assert _backfill(shop, "orders", *SPAN).json["done_windows"] == 2
+    assert shop.do("contract", "orders", "--accept").code == 0
+    assert _backfill(shop, "resume").json["status"] == "done"
+    _parquet(shop, spark, DAYS[3], "2.5BD AS amount", "'y' AS note")
+
+    strip = shop.do("status", "orders").stdout
+
+    assert "2026-04  oo#~..." in strip
+    assert "o loaded under an older contract 2" in strip
+    assert "~ changed at the source 1" in strip

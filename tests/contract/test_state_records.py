@@ -364,6 +364,17 @@ def test_the_newest_generation_of_each_window_is_its_receipt(store: Store) -> No
     assert [(key, receipt.generation) for key, receipt in found.items()] == [(day(1).key, 2), (day(2).key, 2)]
 
 
+def test_near_some_windows_are_those_between_them_and_the_nearest_on_either_side(store: Store) -> None:
+    for number in (1, 2, 5, 8, 9):
+        for generation in (1, 2):
+            _land(store, a_run(day(number), generation))
+    _land(store, a_run(day(3), 1, task="other"))
+    found = receipts.near(store, "orders_daily", "load", [day(6), day(4)])
+    assert {(receipt.window, receipt.generation) for receipt in found} == {(day(2), 2), (day(5), 2), (day(8), 2)}
+    first = receipts.near(store, "orders_daily", "load", [day(1)])
+    assert {receipt.window for receipt in first} == {day(1), day(2)}
+
+
 def test_a_receipt_that_was_lost_with_the_log_has_no_measures(store: Store) -> None:
     run, lease = planned(store)
     checkpoint(store, run, a_receipt(run, measures=None), lease)

@@ -142,8 +142,8 @@ def _show_result(result: BackfillResult) -> None:
     )
     if result.watermark is not None:
         say(f"  watermark: {moment(result.watermark)}")
-    if not result.is_done and found.status != "cancelled":
-        say(f"  next: samewise backfill resume {found.backfill_id}")
+    if result.next_step is not None:
+        say(f"  next: {result.next_step}")
 
 
 def _show_plan(project: Project, request: Request, start: str, end: str, *, as_json: bool) -> int:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from samewise.cli.output import number, styled, tell
 from samewise.core.windows import Window
-from samewise.run.events import BackfillPlanned, Event, GroupBegan, Note, WillRetry, WindowBegan, WindowEnded
+from samewise.run.events import BackfillPlanned, Event, GroupBegan, GroupEnded, Note, WillRetry, WindowEnded
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -93,10 +93,10 @@ class BackfillProgress:
             case Note(text):
                 self._say(text)
             case GroupBegan(task, first, last, windows):
+                more = f" to {self._label(task, last)} ({windows})" if windows > 1 else ""
+                self._describe(self._name(task, first) + more)
+            case GroupEnded():
                 self._tell_group()
-                self._describe(f"{self._name(task, first)} to {self._label(task, last)} ({windows})")
-            case WindowBegan(task, window):
-                self._describe(self._name(task, window))
             case WillRetry(task, window, cause, attempt, in_seconds):
                 self._say(f"{self._name(task, window)}: attempt {attempt} failed: {cause}; again in {in_seconds:.0f} s")
             case WindowEnded():
@@ -120,16 +120,10 @@ class BackfillProgress:
                 "planned": self._planned,
             }
             print(json.dumps(body), file=sys.stderr, flush=True)
-        if self._group and not self._goes_on(event):
-            self._tell_group()
         self._group.append(event)
         if self._bar is not None and self._at is not None:
             rate = f"{number(round(self._rows / max(time.monotonic() - self._began, 0.1)))} rows/s"
             self._bar.update(self._at, completed=self._done, rate=rate)
-
-    def _goes_on(self, event: WindowEnded) -> bool:
-        last = self._group[-1]
-        return (last.task, last.status) == (event.task, event.status) and event.status in ("succeeded", "unchanged")
 
     def _tell_group(self) -> None:
         """One line for windows that ended together."""

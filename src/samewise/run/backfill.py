@@ -12,12 +12,13 @@ from samewise.core.errors import Busy, OutOfSpace, PinsGone, SamewiseError, Supe
 from samewise.core.records import RunStatus
 from samewise.core.windows import FULL, Window
 from samewise.plan.parts import Limits, in_parts
-from samewise.run.events import GroupBegan, Listener, Note, WindowEnded
+from samewise.run.events import GroupBegan, GroupEnded, Listener, Note, WindowEnded
 from samewise.run.group import Divide, Moved, run_group
 from samewise.run.job import Job
 from samewise.run.results import Status, WindowResult
 from samewise.run.schedule import Graph
 from samewise.run.settle import drop_staged, settle_group
+from samewise.run.sizes import Sizes
 from samewise.run.survey import Surveyed, survey
 from samewise.run.window import Options, run_window, window_failed
 from samewise.state import backfills, groups, leases, runs
@@ -51,10 +52,12 @@ class Filling:
     """`pause` once a person wants it to stop after the current commit."""
     parallel: int = 1
     results: list[WindowResult] = field(default_factory=list)
-    _rows: dict[str, int] = field(default_factory=dict)
-    """By task, the rows of the largest window lately."""
+    _sizes: Sizes = field(init=False)
     _lock: Lock = field(default_factory=Lock)
     _own: local = field(default_factory=local)
+
+    def __post_init__(self) -> None:
+        self._sizes = Sizes(self.store)
 
     def run(self, windows: Sequence[Window], span: Sequence[Window]) -> Stopped | None:
         """Load the windows in their order; gives what stopped it, None at the end.
@@ -114,8 +117,10 @@ class Filling:
         with ThreadPoolExecutor(self.parallel, thread_name_prefix="samewise-backfill") as pool:
             try:
                 for slice_ in self._slices(windows):
-                    seen = self._survey(job, slice_)
-                    for part in in_parts([each.piece(self._rows.get(job.task)) for each in seen], self._share(slice_)):
+                    # Those that go alone as well: the next one may land before this one has looked at its source.
+                    seen = self._survey(job, slice_, check_alone=True)
+                    rows = self._sizes.near(job, slice_)
+                    for part in in_parts([each.piece(rows) for each in seen], self._share(slice_)):
                         chosen = [piece.window for piece in part]
                         if any(each.error is not None for each in seen if each.window in chosen):
                             self._await(pending, down_to=0)
@@ -160,50 +165,56 @@ class Filling:
 
         `again`: windows that a task upstream has just loaded, so that no load from before counts.
         """
-        outcomes: dict[Window, Outcome] = {}
         seen = {each.window: each for each in self._survey(job, windows, again)}
-        for window, each in seen.items():
-            if each.done is not None:
-                outcomes[window] = each.done
-                result = WindowResult(job.task, window, job.label(window), Status.UNCHANGED, reason=each.done.value)
-                self._ended(result)
-        todo = [each.piece(self._rows.get(job.task)) for each in seen.values() if each.done is None]
+        outcomes = {window: each.done for window, each in seen.items() if each.done is not None}
+        self._ended(
+            job,
+            [
+                WindowResult(job.task, window, job.label(window), Status.UNCHANGED, reason=done.value)
+                for window, done in outcomes.items()
+            ],
+        )
+        rows = self._sizes.near(job, windows)
+        todo = [each.piece(rows) for each in seen.values() if each.done is None]
         for part in in_parts(todo, self.limits):
             self._check_asked()
-            self._part(job, [seen[piece.window] for piece in part], again, replans)
-            outcomes |= {piece.window: Outcome.LOADED for piece in part}
+            outcomes |= self._part(job, [seen[piece.window] for piece in part], again, replans)
         return outcomes
 
-    def _part(self, job: Job, part: Sequence[Surveyed], again: frozenset[Window], replans: int) -> None:
+    def _part(
+        self, job: Job, part: Sequence[Surveyed], again: frozenset[Window], replans: int
+    ) -> dict[Window, Outcome]:
         """Windows that go together, or one that goes alone."""
-        if len(part) == 1:
-            return self._single(job, part[0].window)
         windows = [each.window for each in part]
+        if len(part) == 1:
+            return {windows[0]: self._single(job, windows[0], again)}
         try:
             self._group(job, part)
+            return dict.fromkeys(windows, Outcome.LOADED)
         except (Moved, PinsGone) as error:
             if replans >= _REPLANS:
                 raise Stopped(window_failed(job, windows[0], self.store, _restless(error))) from error
-            self._load(job, windows, again=again, replans=replans + 1)
+            return self._load(job, windows, again=again, replans=replans + 1)
         except Divide as divided:
+            outcomes: dict[Window, Outcome] = {}
             at = next((at for at, window in enumerate(windows) if window in divided.windows), None)
             cut = len(part) // 2 if at is None else at
             if cut:
-                self._part(job, part[:cut], again, replans)
+                outcomes |= self._part(job, part[:cut], again, replans)
             if at is not None:
-                self._single(job, windows[at])
+                outcomes[windows[at]] = self._single(job, windows[at], again)
                 cut += 1
             if part[cut:]:
                 # Planned anew: what was left alone may have changed the contract that the rest is judged by.
-                self._load(job, windows[cut:], again=again, replans=replans)
+                outcomes |= self._load(job, windows[cut:], again=again, replans=replans)
+            return outcomes
         except Transient as error:
             if not isinstance(error, Busy) and (isinstance(error, OutOfSpace) or replans + 1 >= job.retries.attempts):
                 raise Stopped(window_failed(job, windows[0], self.store, error)) from error
             if replans >= _REPLANS:
                 raise Stopped(window_failed(job, windows[0], self.store, error)) from error
             self._pause_before(job, replans)
-            self._load(job, windows, again=again, replans=replans + 1)
-        return None
+            return self._load(job, windows, again=again, replans=replans + 1)
 
     def _group(self, job: Job, part: Sequence[Surveyed]) -> None:
         """Load a part in one commit."""
@@ -214,41 +225,58 @@ class Filling:
         self.emit(GroupBegan(job.task, plans[0].window, plans[-1].window, len(plans)))
         done = run_group(job, plans, verdicts, self.store, forced=self.backfill.forced, wait=True, emit=self.emit)
         seconds = (time.monotonic() - began) / len(plans)
-        self._mark(job, [plan.window for plan in plans])
-        for result in done if not self.backfill.newest_first else reversed(done):
-            self._ended(result.timed(started_at, seconds))
-        self._rows[job.task] = max(result.rows_read or result.rows_written or 0 for result in done)
+        self._mark(job, [plan.window for plan in plans], Outcome.LOADED)
+        results = [result.timed(started_at, seconds) for result in done]
+        self._ended(job, results[::-1] if self.backfill.newest_first else results)
+        self._sizes.learn(job, done)
 
     def _pause_before(self, job: Job, tries: int) -> None:
         time.sleep(min(job.retries.backoff_seconds * 2**tries, job.retries.max_backoff_seconds))
 
-    def _single(self, job: Job, window: Window) -> None:
+    def _single(self, job: Job, window: Window, again: frozenset[Window] = frozenset()) -> Outcome:
         self._check_asked()
-        result = run_window(job, window, self.store, Options(self.backfill.forced, wait=True), self.emit)
-        self._ended(result)
+        # A window of the whole table is made of all others, and what a task upstream has loaded is to be seen here.
+        since = None if window == FULL or window in again else self.backfill.created_at
+        options = Options(self.backfill.forced, wait=True, since=since)
+        self.emit(GroupBegan(job.task, window, window, 1))
+        result = run_window(job, window, self.store, options, self.emit)
+        self._ended(job, [result])
         if result.error is not None and not isinstance(result.error, Superseded):
             raise Stopped(result)
+        outcome = _outcome(result)
         if window != FULL:
-            self._mark(job, [window])
-        rows = result.rows_read or result.rows_written
-        if rows is not None:
-            self._rows[job.task] = rows
+            self._mark(job, [window], outcome)
+        self._sizes.learn(job, [result])
+        return outcome
 
-    def _mark(self, job: Job, windows: Sequence[Window]) -> None:
+    def _mark(self, job: Job, windows: Sequence[Window], outcome: Outcome) -> None:
         """The last task's load of a window ends it: those before it have loaded the whole batch by then."""
         last = [each for each in self._graph().jobs if each.grid is not None][-1]
         if job.task == last.task:
-            backfills.mark(self.store, self.backfill.backfill_id, [(window, Outcome.LOADED) for window in windows])
+            backfills.mark(self.store, self.backfill.backfill_id, [(window, outcome) for window in windows])
 
-    def _survey(self, job: Job, windows: Sequence[Window], again: frozenset[Window] = frozenset()) -> list[Surveyed]:
-        since = self.backfill.created_at
-        return survey(job, windows, self.store, force=self.backfill.forced, since=since, again=again)
+    def _survey(
+        self, job: Job, windows: Sequence[Window], again: frozenset[Window] = frozenset(), *, check_alone: bool = False
+    ) -> list[Surveyed]:
+        return survey(
+            job,
+            windows,
+            self.store,
+            force=self.backfill.forced,
+            since=self.backfill.created_at,
+            again=again,
+            check_alone=check_alone,
+        )
 
-    def _ended(self, result: WindowResult) -> None:
+    def _ended(self, job: Job, results: Sequence[WindowResult]) -> None:
+        """Tell of windows that ended together, with none of another thread's in between."""
         with self._lock:
-            self.results.append(result)
-            rows = result.rows_written
-            self.emit(WindowEnded(result.task, result.window, result.status, rows, result.seconds or 0.0))
+            self.results += results
+            for result in results:
+                rows = result.rows_written
+                self.emit(WindowEnded(result.task, result.window, result.status, rows, result.seconds or 0.0))
+            if results:
+                self.emit(GroupEnded(job.task))
 
     def _check_asked(self) -> None:
         asked = self.stop() or backfills.asked(self.store, self.backfill.backfill_id)
@@ -260,6 +288,13 @@ class Filling:
         if found is None:
             found = self._own.graph = self.graph()
         return found
+
+
+def _outcome(result: WindowResult) -> Outcome:
+    """How a window that went alone was ended; another run may have come first."""
+    if result.status is Status.SUPERSEDED or result.reason == Outcome.NEWER:
+        return Outcome.NEWER
+    return Outcome.UNCHANGED if result.status is Status.UNCHANGED else Outcome.LOADED
 
 
 def _restless(error: Exception) -> SamewiseError:

@@ -10,7 +10,7 @@ from typing import Any
 from samewise.core.errors import SamewiseError
 from samewise.core.windows import instant_text
 from samewise.run.results import SCHEMA_VERSION, Status, WindowResult, error_json
-from samewise.state.backfills import Backfill, BackfillStatus
+from samewise.state.backfills import UNFINISHED, Backfill, BackfillStatus
 
 INTERRUPTED = 130
 
@@ -42,6 +42,13 @@ class BackfillResult:
             return self.error.exit_code
         return INTERRUPTED if self.asked == "interrupt" else 0
 
+    @property
+    def next_step(self) -> str | None:
+        """The command that goes on; None where there is nothing to go on with."""
+        if self.backfill.status not in UNFINISHED:
+            return None
+        return f"samewise backfill resume {self.backfill.backfill_id}"
+
     def to_json(self) -> dict[str, Any]:
         """What `samewise backfill --json` prints."""
         return {
@@ -52,6 +59,7 @@ class BackfillResult:
             "windows": [window.to_json() for window in self.windows],
             "watermark": None if self.watermark is None else instant_text(self.watermark),
             "stopped_by": self.asked,
+            "next": self.next_step,
             "error": None if self.error is None else error_json(self.error),
         }
 

@@ -36,12 +36,19 @@ class BackfillPlanned:
 
 @dataclass(frozen=True, slots=True)
 class GroupBegan:
-    """Windows that are loaded together, from the first to the last."""
+    """Windows that are loaded together, from the first to the last; or the one that goes alone."""
 
     task: str
     first: Window
     last: Window
     windows: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupEnded:
+    """The windows that have just been told of ended together."""
+
+    task: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +98,7 @@ Event: TypeAlias = (
     | WindowBegan
     | BackfillPlanned
     | GroupBegan
+    | GroupEnded
     | StepBegan
     | WillRetry
     | WindowEnded

@@ -94,7 +94,7 @@ class Job:
     @property
     def passes_through(self) -> bool:
         """True where the target gets the source's rows as they are: then nothing can add, drop or change one."""
-        return isinstance(self.transform, PassThrough) and self.keyed is None
+        return isinstance(self.transform, PassThrough) and self.keyed is None and self.dedup is None
 
     @property
     def stages(self) -> bool:

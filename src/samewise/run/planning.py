@@ -74,6 +74,13 @@ class Past:
         return cls(now, receipt, runs.latest_generation(store, job.pipeline, job.task, window))
 
 
+def landed_since(receipt: Receipt | None, since: datetime) -> bool:
+    """Whether this store saw the load land at `since` or later; of one that was recovered nobody knows when it did."""
+    if receipt is None or receipt.recovered or receipt.landed_at is None:
+        return False
+    return receipt.landed_at >= since
+
+
 def make_plan(
     job: Job, window: Window, store: Store | None, *, force: bool, stale: bool = False, past: Past | None = None
 ) -> Plan:

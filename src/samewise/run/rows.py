@@ -83,7 +83,7 @@ def _build(job: Job, run: RunRecord, fits: Sequence[Fit] | None) -> tuple[DataFr
     """The transform over the pinned rows, with the reading observed."""
     sums = manifest_sums(run.source.details.get("manifest"))
     rows, reading = job.source.read(run.source, run.window, fits), None
-    if sums or not job.passes_through or job.dedup is not None:
+    if sums or not job.passes_through:
         rows, reading = observed(rows, source_expressions(sums))
     if job.dedup is not None:
         # After the count of what was read: a manifest promises the rows that were sent, repeats and all.

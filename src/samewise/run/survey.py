@@ -16,7 +16,7 @@ from samewise.plan.verdict import Verdict
 from samewise.run.check import check_source
 from samewise.run.group_rows import group_source
 from samewise.run.job import Job
-from samewise.run.planning import Past, Plan, make_plan
+from samewise.run.planning import Past, Plan, landed_since, make_plan
 from samewise.run.settle import group_target
 from samewise.state import contracts, receipts, runs
 from samewise.state.backfills import Outcome
@@ -63,11 +63,13 @@ def survey(
     force: bool,
     since: datetime,
     again: Collection[Window] = (),
+    check_alone: bool = False,
 ) -> list[Surveyed]:
     """Look at the windows in their order: what would be read, under which schema, and what must go alone.
 
     `since`: when the backfill was planned. What has landed later than that stands, except in the windows to be
-    looked at `again`. Each window's schema is judged as if those before it had been loaded.
+    looked at `again`. Each window's schema is judged as if those before it had been loaded; that of one that goes
+    alone is left to its own run, unless `check_alone`.
     """
     known = contracts.current(store, job.pipeline, job.task)
     schema = None if known is None else known.schema
@@ -81,30 +83,41 @@ def survey(
     found: list[Surveyed] = []
     for window in windows:
         run = newest.get(window)
-        if run is not None and run.status is RunStatus.OPEN and run.group is None:
-            found.append(Surveyed(window, alone=True))  # A single run has to be finished first.
+        # A single run has to be finished first.
+        unfinished = run is not None and run.status is RunStatus.OPEN and run.group is None
+        if unfinished and not check_alone:
+            found.append(Surveyed(window, alone=True))
             continue
         receipt = landed.get(window)
-        at = None if receipt is None or receipt.recovered else receipt.landed_at
-        if at is not None and at >= since and window not in again:
+        if not unfinished and landed_since(receipt, since) and window not in again:
             found.append(Surveyed(window, done=Outcome.NEWER))
             continue
         # A run that this store does not know can be held back by the window's own token only.
         unknown_past = adopted and (run is None or run.source.kind == _RECOVERED)
         past = Past(now, receipt, 0 if run is None else run.generation)
-        one, schema = _look(job, past, window, store, schema, force=force, alone=unknown_past or not grouped)
+        alone = unfinished or unknown_past or not grouped
+        one, schema = _look(
+            job,
+            past,
+            window,
+            store,
+            schema,
+            force=force or unfinished,
+            alone=alone,
+            check=check_alone or not alone,
+        )
         found.append(one)
     return found
 
 
 def _look(
-    job: Job, past: Past, window: Window, store: Store, schema: Schema | None, *, force: bool, alone: bool
+    job: Job, past: Past, window: Window, store: Store, schema: Schema | None, *, force: bool, alone: bool, check: bool
 ) -> tuple[Surveyed, Schema | None]:
     try:
         plan = make_plan(job, window, store, force=force, past=past)
         if plan.reason is None:
             return Surveyed(window, done=Outcome.UNCHANGED), schema
-        if alone:
+        if not check:
             return Surveyed(window, plan=plan, alone=True), schema
         verdict = check_source(job, schema, job.source.shapes(plan.inputs.source))
     except Refused as error:
@@ -113,4 +126,4 @@ def _look(
         if error.code == "pins_gone":
             return Surveyed(window, error=error, alone=True), schema
         raise
-    return Surveyed(window, plan=plan, verdict=verdict), verdict.contract
+    return Surveyed(window, plan=plan, verdict=verdict, alone=alone), verdict.contract

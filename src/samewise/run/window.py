@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 
 import tenacity
 
@@ -33,11 +34,12 @@ from samewise.run.burn import burn
 from samewise.run.events import Listener, Note, WillRetry
 from samewise.run.failures import explain
 from samewise.run.job import Job
-from samewise.run.planning import Plan, can_resume, make_plan, new_run
+from samewise.run.planning import Plan, can_resume, landed_since, make_plan, new_run
 from samewise.run.results import Status, WindowResult
 from samewise.run.settle import settle_group
 from samewise.state import attempts, leases, receipts, runs, watermarks
 from samewise.state.attempts import AttemptStatus
+from samewise.state.backfills import Outcome
 from samewise.state.heartbeat import Heartbeat
 from samewise.state.holders import Holder
 from samewise.state.leases import Lease
@@ -59,6 +61,8 @@ class Options:
     """Publish also what `expect: change` would refuse."""
     stale: bool = False
     """Load again what was loaded under an older contract, too."""
+    since: datetime | None = None
+    """What has landed at this time or later stands, whatever a run would give now."""
 
 
 def run_window(job: Job, window: Window, store: Store, options: Options, emit: Listener) -> WindowResult:
@@ -150,6 +154,8 @@ class _Held:
                     case Course.REPLAN:
                         self._close(record, RunStatus.ABANDONED, None)
                         continue
+            if self._newer_stands():
+                return finished or window_unchanged(self.job, self.window, self.store, reason=Outcome.NEWER)
             plan = _plan(self.job, self.window, self.store, self.options)
             if plan.reason is None:
                 return finished or window_unchanged(self.job, self.window, self.store)
@@ -164,6 +170,13 @@ class _Held:
             f"the source changed {_REPLANS} times while it was read",
             next_step="run again when nobody is writing to it",
         )
+
+    def _newer_stands(self) -> bool:
+        """Asked under the lease: until then another run may land."""
+        if self.options.since is None:
+            return False
+        receipt = receipts.latest(self.store, self.job.pipeline, self.job.task, self.window)
+        return landed_since(receipt, self.options.since)
 
     def _ask(self, record: RunRecord) -> Landed:
         if record.point is Point.COMMITTING:
@@ -311,14 +324,15 @@ def _attempt_status(error: SamewiseError) -> AttemptStatus:
     return AttemptStatus.SUPERSEDED if isinstance(error, Superseded) else AttemptStatus.FAILED
 
 
-def window_unchanged(job: Job, window: Window, store: Store) -> WindowResult:
-    """The result of a window that a run would not change."""
+def window_unchanged(job: Job, window: Window, store: Store, *, reason: str | None = None) -> WindowResult:
+    """The result of a window that is left as it is: a run would not change it, or for another `reason`."""
     receipt = receipts.latest(store, job.pipeline, job.task, window)
     return WindowResult(
         job.task,
         window,
         job.label(window),
         Status.UNCHANGED,
+        reason=reason,
         generation=None if receipt is None else receipt.generation,
         target_version=None if receipt is None else receipt.target_version,
     )

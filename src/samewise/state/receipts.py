@@ -59,6 +59,29 @@ def newest(store: Store, pipeline: str, task: str, windows: Sequence[Window]) ->
 
 
 @rides_out
+def near(store: Store, pipeline: str, task: str, windows: Sequence[Window]) -> list[Receipt]:
+    """The newest receipt of each window from the first to the last of these, and of the nearest on either side."""
+    rows = store.rows(
+        """
+        SELECT * FROM samewise_receipts
+        WHERE pipeline = :pipeline AND task = :task
+          AND window_start >= coalesce(
+            (SELECT max(window_start) FROM samewise_receipts
+             WHERE pipeline = :pipeline AND task = :task AND window_end <= :start), :start)
+          AND window_end <= coalesce(
+            (SELECT min(window_end) FROM samewise_receipts
+             WHERE pipeline = :pipeline AND task = :task AND window_start >= :end), :end)
+        ORDER BY generation
+        """,
+        pipeline=pipeline,
+        task=task,
+        start=min(window.start for window in windows),
+        end=max(window.end for window in windows),
+    )
+    return list({row["window_key"]: _receipt(row) for row in rows}.values())
+
+
+@rides_out
 def latest_all(store: Store, pipeline: str, task: str) -> dict[str, Receipt]:
     """The newest receipt of every window, by the window's key, in one query."""
     rows = store.rows(

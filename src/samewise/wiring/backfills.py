@@ -36,17 +36,9 @@ class Backfills:
 
     def plan(self, pipeline: str, start: str, end: str) -> list[Window]:
         """The windows of a span that are over, oldest first. Raises `UsageError` where there are none."""
-        spec = self.project.loaded.pipeline(pipeline)
-        if spec.schedule is None or all(job.grid is None for job in self.project.graph(pipeline).jobs):
-            raise UsageError(
-                f"{pipeline} has no windows: a backfill is about a schedule's windows",
-                kept="nothing was run",
-                next_step=f"samewise run {pipeline}",
-            )
-        asked = self.project.windows(spec, None, start, end) or []
+        asked = self._asked(pipeline, start, end)
         store = self.project.known_store
-        now = datetime.now(UTC) if store is None else store.now()
-        windows = [window for window in asked if window.end <= now]
+        windows = _over(asked, datetime.now(UTC) if store is None else store.now())
         if not windows:
             raise UsageError(
                 f"no window from {start} to {end} is over yet", kept="nothing was run", next_step="name an earlier span"
@@ -69,9 +61,12 @@ class Backfills:
     ) -> BackfillResult:
         """Load every window of a span. A span that was asked for before and is not finished goes on from there."""
         windows = self.plan(pipeline, start, end)
-        span = Window(windows[0].start, windows[-1].end)
+        # As it was asked for: where the end lies ahead, more windows are over tomorrow, and it is the same backfill.
+        asked = self._asked(pipeline, start, end)
+        span = Window(asked[0].start, asked[-1].end)
         found = self._unfinished_twin(pipeline, span, newest_first=order == "newest", forced=force)
         if found is not None:
+            self._tell_later(len(windows) - found.windows)
             return self.resume(found.backfill_id, parallel=parallel, repin=repin, stop=stop)
         check_writable(self.project.loaded.warehouse)
         graph = self.project.graph(pipeline)
@@ -101,7 +96,7 @@ class Backfills:
         grid = next(job.grid for job in graph.jobs if job.grid is not None)
         from samewise.plan.grid import windows_between
 
-        windows = windows_between(grid, found.start, found.end)
+        windows = _over(windows_between(grid, found.start, found.end), found.created_at)
         return self._fill(found, windows, parallel=parallel, stop=stop, check=True)
 
     def find(self, backfill_id: str | None, *, unfinished: bool = False) -> Backfill:
@@ -152,12 +147,29 @@ class Backfills:
         windows = sorted(found.done)
         return found, [each for job in jobs for each in check_windows(job, windows, self.project.store)]
 
+    def _asked(self, pipeline: str, start: str, end: str) -> list[Window]:
+        """Every window of a span, oldest first; some may not be over, or not even have begun."""
+        spec = self.project.loaded.pipeline(pipeline)
+        if spec.schedule is None or all(job.grid is None for job in self.project.graph(pipeline).jobs):
+            raise UsageError(
+                f"{pipeline} has no windows: a backfill is about a schedule's windows",
+                kept="nothing was run",
+                next_step=f"samewise run {pipeline}",
+            )
+        return self.project.windows(spec, None, start, end) or []
+
     def _unfinished_twin(self, pipeline: str, span: Window, *, newest_first: bool, forced: bool) -> Backfill | None:
         wanted = (span.start, span.end, newest_first, forced)
         for each in backfills.recent(self.project.store, pipeline):
             if each.status in UNFINISHED and (each.start, each.end, each.newest_first, each.forced) == wanted:
                 return each
         return None
+
+    def _tell_later(self, windows: int) -> None:
+        if windows > 0:
+            self.project.tell(
+                Note(f"{windows} windows have ended since it was planned: the same command loads them once it is done")
+            )
 
     def _pins(self, graph: Graph) -> dict[str, Any]:
         """What the backfill is made under. A table that a task of the same pipeline writes has no fixed version."""
@@ -280,6 +292,10 @@ class Backfills:
         marks = [watermarks.current(self.project.store, job.pipeline, job.task) for job in jobs]
         known = [mark for mark in marks if mark is not None]
         return min(known) if known and len(known) == len(marks) else None
+
+
+def _over(windows: Sequence[Window], at: datetime) -> list[Window]:
+    return [window for window in windows if window.end <= at]
 
 
 def _versioned(source: Source) -> VersionedSource | None:
