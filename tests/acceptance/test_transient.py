@@ -89,8 +89,8 @@ def test_each_wait_is_longer_than_the_one_before(
 
     with open_project(shop.root, spark=spark, listen=listen) as project:
         assert project.run("orders", window=DAY).exit_code == 0
-    # 100 ms and 200 ms, each with up to 100 ms of jitter.
-    assert [0.1 <= waits[0] <= 0.2, 0.2 <= waits[1] <= 0.3] == [True, True]
+    # 100 ms and 200 ms, each with up to 50 ms of jitter, and never without any: runners that failed together part.
+    assert [0.1 < waits[0] <= 0.15, 0.2 < waits[1] <= 0.25] == [True, True]
 
 
 def test_attempts_that_are_used_up_are_exit_code_75_and_the_next_run_is_fine(
