@@ -171,6 +171,17 @@ def test_a_manifest_that_one_window_breaks_stops_the_backfill_there(shop: Shop, 
     assert [row[1] for row in _lines(shop, "SELECT window_key, rows_read FROM samewise_receipts")] == [3] * 4
 
 
+def test_a_window_with_too_many_rows_stops_the_backfill_there(shop: Shop, spark: SparkSession) -> None:
+    shop.pipeline({**SCHEDULE, "expect": [{"rows": {"max": 3}}]})
+    _fill(shop)
+    shop.orders([(n, "1.00", "new") for n in range(4)], day=DAYS[2])
+
+    answer = _backfill(shop, "orders", *SPAN)
+
+    assert (answer.code, answer.json["error"]["code"]) == (3, "expectation")
+    assert {row[0] for row in shop.rows(spark, "string(order_date)")} == set(DAYS[:2])
+
+
 def test_what_a_group_staged_is_dropped_by_the_next_command_if_its_process_died_before_that(
     shop: Shop, spark: SparkSession
 ) -> None:

@@ -15,8 +15,9 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 from samewise.core import failpoints
-from samewise.core.failpoints import Failpoint
+from samewise.core.failpoints import Failpoint, Killed
 from samewise.core.records import Stamp
+from samewise.state import leases
 from samewise.state.store import Store
 from tests.support.project import PIPELINE, Answer, Shop
 
@@ -46,10 +47,6 @@ class Clock:
         self.at += timedelta(**span)
 
 
-class Killed(BaseException):
-    """The process is gone: nothing that handles errors sees this."""
-
-
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
@@ -58,15 +55,23 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 @pytest.fixture
-def kill_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[str | None], None]:
+def kill_at(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Callable[[str | None], None]:
+    """Says where the next run dies; None once it is dead."""
     wanted: list[str | None] = [None]
 
     def reach(point: Failpoint) -> None:
         if point == wanted[0]:
             raise Killed
 
+    def order(point: str | None) -> None:
+        wanted[0] = point
+        if point is None:
+            # The dead give nothing back: what comes next takes the lease over.
+            with Store.open(f"sqlite:///{shop.root}/.samewise/state.db") as store:
+                assert leases.orphan(store) == 1
+
     monkeypatch.setattr(failpoints, "reach", reach)
-    return lambda point: wanted.__setitem__(0, point)
+    return order
 
 
 def hour(text: str) -> datetime:

@@ -197,6 +197,7 @@ def test_a_sum_that_is_not_the_promised_one_is_refused(shop: Shop, spark: SparkS
         ("amount > 1", "expectation `amount > 1` does not hold for 1 of 2 rows"),
         ({"unique": ["status"]}, "unique: [status] is broken"),
         ({"rows": {"min": 3}}, "expected at least 3 rows, 2 were staged"),
+        ({"rows": {"max": 1}}, "expected at most 1 rows, 2 were staged"),
     ],
 )
 def test_a_broken_expectation_is_refused(shop: Shop, spark: SparkSession, rule: object, words: str) -> None:

@@ -16,17 +16,21 @@ SITUATIONS = [
     ("feed", "new"),
     ("copy", "loaded"),
 ]
+# A ledger that is there already, and rows that a MERGE meets, differ where the commit is.
+_AT_THE_COMMIT = [Failpoint.COMMITTING, Failpoint.COMMITTED, Failpoint.CHECKPOINTED]
+CASES = [(*situation, point) for situation in SITUATIONS for point in Failpoint] + [
+    (pipeline, "more", point) for pipeline in ("merged", "feed") for point in _AT_THE_COMMIT
+]
 _NOT_YET = [Failpoint.PLANNED, Failpoint.CHECKED, Failpoint.STAGED, Failpoint.VERIFIED, Failpoint.COMMITTING]
 
 
 def _command(pipeline: str, situation: str) -> list[str]:
     if pipeline in ("feed", "copy"):
         return ["run", pipeline]
-    return ["run", pipeline, "--window", DAYS[0] if situation == "new" else DAYS[1]]
+    return ["run", pipeline, "--window", {"new": DAYS[0], "more": DAYS[2]}.get(situation, DAYS[1])]
 
 
-@pytest.mark.parametrize("failpoint", list(Failpoint))
-@pytest.mark.parametrize(("pipeline", "situation"), SITUATIONS)
+@pytest.mark.parametrize(("pipeline", "situation", "failpoint"), CASES)
 def test_killed_and_run_again_is_as_one_clean_run(
     stage: Stage, pipeline: str, situation: str, failpoint: Failpoint
 ) -> None:
@@ -53,7 +57,7 @@ def test_killed_and_run_again_is_as_one_clean_run(
     assert project.call(*command).well().status == "unchanged"
 
 
-@pytest.mark.parametrize("failpoint", [Failpoint.COMMITTING, Failpoint.COMMITTED, Failpoint.CHECKPOINTED])
+@pytest.mark.parametrize("failpoint", _AT_THE_COMMIT)
 def test_killed_with_nothing_to_write_and_run_again_is_as_one_clean_run(stage: Stage, failpoint: Failpoint) -> None:
     command = _command("events", "empty")
     clean = stage.clean_run("empty", *command)
