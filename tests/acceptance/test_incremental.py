@@ -516,6 +516,136 @@ def test_after_recover_every_file_is_loaded_again_and_changes_nothing(shop: Shop
     assert status(run(shop)) == "unchanged"
 
 
+# Someone else changes the target
+
+
+def _delete(shop: Shop) -> None:
+    DeltaTable(shop.root / "warehouse" / "orders").delete("order_id = 1")
+
+
+def _restore(shop: Shop) -> None:
+    """Back to what the first run left."""
+    table = DeltaTable(shop.root / "warehouse" / "orders")
+    landed = [commit["version"] for commit in table.history() if commit["operation"] == "MERGE"]
+    table.restore(min(landed))
+
+
+@pytest.mark.parametrize(("tamper", "left"), [(_delete, [2]), (_restore, [1])])
+@pytest.mark.parametrize("words", [[], ["--stale"], ["--stale", "target"]])
+def test_files_are_loaded_again_when_someone_else_changed_the_target(
+    shop: Shop, spark: SparkSession, tamper: Callable[[Shop], None], left: list[int], words: list[str]
+) -> None:
+    shop.pipeline(NEW_FILES)
+    drop(shop, "a.csv", 1)
+    run(shop)
+    drop(shop, "b.csv", 2)
+    run(shop)
+    tamper(shop)
+    assert ids(shop) == left
+    answer = run(shop, *words)
+    assert (status(answer), answer.window["reason"]) == ("succeeded", "the target was changed by someone else")
+    assert ids(shop) == [1, 2]
+    assert status(run(shop)) == "unchanged"
+
+
+@pytest.mark.parametrize(("tamper", "left"), [(_delete, [2]), (_restore, [1])])
+def test_a_table_is_read_from_the_start_when_someone_else_changed_the_target(
+    shop: Shop, spark: SparkSession, clock: Clock, tamper: Callable[[Shop], None], left: list[int]
+) -> None:
+    shop.pipeline({**SINCE, "source.incremental": {"column": "updated_at", "overlap": "10m"}})
+    events(shop, (1, "11:00"))
+    run(shop)
+    events(shop, (2, "12:30"))
+    clock.pass_by(hours=1)
+    run(shop)
+    tamper(shop)
+    assert ids(shop) == left
+    clock.pass_by(hours=5)
+    events(shop, (3, "17:30"))
+    # Neither row lies in the overlap, and what is new must not bury the loss.
+    assert (status(run(shop)), ids(shop)) == ("succeeded", [1, 2, 3])
+    assert span(shop) == (None, "2026-04-25T18:00:00Z")
+    clock.pass_by(hours=1)
+    assert status(run(shop)) == "unchanged"
+
+
+def test_a_run_that_was_cut_off_is_not_taken_up_when_someone_else_changed_the_target_since(
+    shop: Shop, spark: SparkSession, kill_at: Callable[[str | None], None]
+) -> None:
+    shop.pipeline(NEW_FILES)
+    drop(shop, "a.csv", 1)
+    run(shop)
+    drop(shop, "b.csv", 2)
+    kill_at(Failpoint.STAGED)
+    with pytest.raises(Killed):
+        run(shop)
+    kill_at(None)
+    _delete(shop)
+    assert (status(run(shop)), ids(shop)) == ("succeeded", [1, 2])
+
+
+def test_files_that_are_gone_when_everything_is_loaded_again_are_told(shop: Shop, spark: SparkSession) -> None:
+    shop.pipeline(NEW_FILES)
+    drop(shop, "a.csv", 1)
+    drop(shop, "b.csv", 2)
+    run(shop)
+    (shop.root / "landing" / "a.csv").unlink()
+    _delete(shop)
+    assert "1 files that were loaded are gone" in shop.do("run", PIPELINE).stderr
+    (shop.root / "landing" / "b.csv").unlink()
+    DeltaTable(shop.root / "warehouse" / "orders").delete("order_id = 2")
+    assert run(shop).json["error"]["code"] == "no_files"
+    assert "left as it is: no file matches" in shop.do("run", PIPELINE, "--stale").stderr
+
+
+# The definition changes
+
+
+def _mend(shop: Shop) -> None:
+    shop.write("pipelines/orders.sql", "SELECT order_id, amount, upper(status) AS status, order_date FROM source")
+
+
+def _states(shop: Shop, spark: SparkSession) -> list[object]:
+    return [row[0] for row in shop.rows(spark, "status")]
+
+
+def test_a_changed_definition_applies_to_what_is_new_until_stale_loads_everything_again(
+    shop: Shop, spark: SparkSession
+) -> None:
+    shop.pipeline({**NEW_FILES, "transform": "orders.sql"})
+    shop.write("pipelines/orders.sql", "SELECT * FROM source")
+    drop(shop, "a.csv", 1)
+    run(shop)
+    _mend(shop)
+    assert status(run(shop)) == "unchanged"
+    drop(shop, "b.csv", 2)
+    run(shop)
+    assert _states(shop, spark) == ["NEW", "new"]
+    # The newest receipt is of the new definition, and the older row is not.
+    again = run(shop, "--stale", "definition")
+    assert (status(again), again.window["reason"]) == ("succeeded", "the definition changed")
+    assert _states(shop, spark) == ["NEW", "NEW"]
+    assert run(shop, "--stale").json["windows"] == []
+
+
+def test_stale_reads_a_table_from_the_start_under_a_changed_definition(
+    shop: Shop, spark: SparkSession, clock: Clock
+) -> None:
+    shop.pipeline({**SINCE, "transform": "orders.sql"})
+    shop.write("pipelines/orders.sql", "SELECT * FROM source")
+    events(shop, (1, "11:00"))
+    run(shop)
+    clock.pass_by(hours=1)
+    events(shop, (2, "12:30"))
+    shop.write("pipelines/orders.sql", "SELECT order_id * 10 AS order_id, updated_at FROM source")
+    run(shop)
+    assert ids(shop) == [1, 20]
+    run(shop, "--stale", "definition")
+    # By key nothing is forgotten: the rows of the old definition stay where their keys are others now.
+    assert ids(shop) == [1, 10, 20]
+    assert run(shop, "--stale").json["windows"] == []
+
+
 # What does not go together
 
 

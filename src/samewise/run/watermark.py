@@ -9,7 +9,7 @@ from samewise.core.ids import app_id, new_run_id
 from samewise.core.ownership import check_owner
 from samewise.core.records import Answer, RunStatus, Stamp
 from samewise.core.windows import FULL, instant_text
-from samewise.run.incremental import Since, starts_over
+from samewise.run.incremental import Since, why_over
 from samewise.run.job import Job
 from samewise.run.window import holding
 from samewise.state import receipts, runs, watermarks
@@ -29,9 +29,10 @@ def set_watermark(job: Job, store: Store, value: datetime, reason: str) -> bool:
         head = job.target.head()
         if head is not None:
             check_owner(head.owner, job.owner, job.target.key)
-        if starts_over(receipts.latest(store, job.pipeline, job.task, FULL), head):
+        over = why_over(job, receipts.latest(store, job.pipeline, job.task, FULL), head)
+        if over:
             raise UsageError(
-                f"{job.target.key} is gone: the next run starts over, whatever the watermark says",
+                f"{job.target.key}: {over[0]}: the next run starts over, whatever the watermark says",
                 kept=_NOT_MOVED,
                 next_step="write incremental.start in the pipeline's file to start later than at the oldest row",
             )
