@@ -17,6 +17,7 @@ from deltalake import DeltaTable, write_deltalake
 from samewise.core import failpoints
 from samewise.core.failpoints import Failpoint
 from samewise.core.records import Stamp
+from samewise.state.heartbeat import Heartbeat
 from samewise.state.store import Store
 from tests.support.project import PIPELINE, Answer, Shop
 
@@ -325,6 +326,26 @@ def test_a_watermark_may_be_set_before_the_first_run(shop: Shop, spark: SparkSes
     assert set_to(shop, "2026-04-25T10:30:00Z").code == 0
     run(shop)
     assert ids(shop) == [2]
+
+
+def test_a_person_who_was_overtaken_moves_no_watermark(
+    shop: Shop, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.pipeline(SINCE)
+    events(shop, (1, "11:00"))
+    assert set_to(shop, "2026-04-25T10:00:00Z").code == 0
+    checked = Heartbeat.check
+
+    def freeze(heartbeat: Heartbeat) -> None:
+        """As it is when the process is stopped right after the check, and another one takes the lease over."""
+        checked(heartbeat)
+        with shop.state() as state:
+            state.execute("UPDATE samewise_leases SET epoch = epoch + 1")
+            state.commit()
+
+    monkeypatch.setattr(Heartbeat, "check", freeze)
+    assert set_to(shop, "2026-04-25T09:00:00Z").json["error"]["code"] == "lease_lost"
+    assert watermark(shop) == "2026-04-25T10:00:00Z"
 
 
 def test_a_watermark_that_follows_from_windows_is_nobodys_to_move(shop: Shop) -> None:

@@ -13,6 +13,7 @@ from samewise.run.incremental import Since, why_over
 from samewise.run.job import Job
 from samewise.run.window import holding
 from samewise.state import receipts, runs, watermarks
+from samewise.state.fence import fenced_all
 from samewise.state.store import Store
 
 _NOT_MOVED = "the watermark is where it was"
@@ -51,7 +52,8 @@ def set_watermark(job: Job, store: Store, value: datetime, reason: str) -> bool:
         heartbeat.check()
         if unfinished is not None:
             runs.close(store, unfinished, RunStatus.ABANDONED, lease)
-        with store.transaction() as connection:
+        # Whoever was frozen since the check, and overtaken, must not move what the other one has moved since.
+        with fenced_all(store, [lease]) as connection:
             return watermarks.move(
                 connection, job.pipeline, job.task, value, run_id=run_id, reason=reason, backwards=True
             )
