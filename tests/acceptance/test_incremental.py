@@ -537,6 +537,25 @@ def test_after_recover_every_file_is_loaded_again_and_changes_nothing(shop: Shop
     assert status(run(shop)) == "unchanged"
 
 
+def receipt(shop: Shop) -> dict[str, Any]:
+    """What the newest receipt says of the load."""
+    columns = ["epoch", "rows_read", "rows_staged", "rows_inserted", "rows_updated", "rows_deleted", "rows_unchanged"]
+    with shop.state() as state:
+        query = f"SELECT {', '.join(columns)} FROM samewise_receipts ORDER BY generation DESC LIMIT 1"
+        return dict(zip(columns, state.execute(query).fetchone(), strict=True))
+
+
+def test_a_recovered_receipt_says_who_did_what_to_the_target(shop: Shop, spark: SparkSession) -> None:
+    shop.pipeline(NEW_FILES)
+    drop(shop, "a.csv", 1, 2)
+    run(shop)
+    before = receipt(shop)
+    assert (before["epoch"], before["rows_inserted"], before["rows_unchanged"]) == (1, 2, 0)
+    shutil.rmtree(shop.root / ".samewise")
+    assert shop.do("recover", PIPELINE).code == 0
+    assert receipt(shop) == before
+
+
 # Someone else changes the target
 
 

@@ -17,6 +17,7 @@ from samewise.plan.grid import contiguous_end, due_windows
 from samewise.run.events import Listener, Note
 from samewise.run.incremental import Since
 from samewise.run.job import Job
+from samewise.run.keyed import visible
 from samewise.state import contracts, epochs, receipts, restore, runs, watermarks
 from samewise.state.store import Store
 
@@ -121,6 +122,8 @@ def _restore(job: Job, store: Store, commit: TargetCommit, head: Head, emit: Lis
     known = receipts.latest(store, job.pipeline, job.task, stamp.window)
     if known is not None and known.generation >= stamp.generation:
         return False
+    changes = {} if stamp.changes is None else visible(stamp.changes)
+    measures = _measures(job, stamp, commit, emit)
     receipt = Receipt(
         run_id=stamp.run_id,
         pipeline=job.pipeline,
@@ -132,11 +135,17 @@ def _restore(job: Job, store: Store, commit: TargetCommit, head: Head, emit: Lis
         definition=stamp.definition,
         fingerprint=stamp.fingerprint,
         contract=stamp.contract,
-        measures=_measures(job, stamp, commit, emit),
+        measures=measures,
         rows_read=stamp.rows_read,
+        rows_staged=measures.rows if job.stages else None,
         recovered=True,
+        epoch=stamp.epoch,
         landed_at=commit.timestamp,
         table_id=head.table_id,
+        rows_inserted=changes.get("rows_inserted"),
+        rows_updated=changes.get("rows_updated"),
+        rows_deleted=changes.get("rows_deleted"),
+        rows_unchanged=changes.get("rows_unchanged"),
     )
     return restore.restore_run(store, record, receipt)
 
@@ -229,6 +238,8 @@ def _record(job: Job, stamp: Stamp, version: int) -> RunRecord:
         run_ts=stamp.run_ts,
         source=Pins("recovered", stamp.fingerprint, "recovered from the target"),
         contract=stamp.contract,
+        epoch=stamp.epoch,
+        era=stamp.era,
         base_version=version - 1,
         point=Point.COMMITTING if burned else Point.DELIVERED,
         status=RunStatus.ABANDONED if burned else RunStatus.SUCCEEDED,
