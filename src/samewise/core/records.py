@@ -187,6 +187,7 @@ class Stamp:
     measures: Mapping[str, Any] | None = None
     """Known before the commit only where rows were staged; otherwise measured in the same pass."""
     rows_read: int | None = None
+    rows_quarantined: int | None = None
     epoch: int | None = None
     era: int | None = None
     watermark: str | None = None
@@ -245,6 +246,7 @@ class Stamp:
             "kind": self.kind,
             "measures": self.measures,
             "rows_read": self.rows_read,
+            "rows_quarantined": self.rows_quarantined,
             "epoch": self.epoch,
             "era": self.era,
             "watermark": self.watermark,
@@ -288,6 +290,7 @@ class Stamp:
             contract_schema=body["contract_schema"],
             measures=body["measures"],
             rows_read=body["rows_read"],
+            rows_quarantined=body.get("rows_quarantined"),
             epoch=body.get("epoch"),
             era=body.get("era"),
             watermark=body.get("watermark"),

@@ -275,6 +275,7 @@ class Attempt:
             run_ts=run.run_ts,
             measures=None if gathered.measures is None else gathered.measures.to_json(),
             rows_read=gathered.rows_read,
+            rows_quarantined=gathered.rows_quarantined,
             epoch=run.epoch,
             era=run.era,
             changes=gathered.changes,

@@ -137,6 +137,7 @@ def _restore(job: Job, store: Store, commit: TargetCommit, head: Head, emit: Lis
         contract=stamp.contract,
         measures=measures,
         rows_read=stamp.rows_read,
+        rows_quarantined=stamp.rows_quarantined,
         rows_staged=measures.rows if job.stages else None,
         recovered=True,
         epoch=stamp.epoch,
