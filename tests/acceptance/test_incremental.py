@@ -328,6 +328,33 @@ def test_a_watermark_may_be_set_before_the_first_run(shop: Shop, spark: SparkSes
     assert ids(shop) == [2]
 
 
+def test_the_history_keeps_who_moved_a_watermark_and_why_also_when_the_store_is_lost(
+    shop: Shop, spark: SparkSession, clock: Clock
+) -> None:
+    shop.pipeline(SINCE)
+    events(shop, (1, "11:00"))
+    run(shop)
+    set_to(shop, "2026-04-25T09:00:00Z")
+    set_to(shop, "2026-04-25T10:00:00Z")
+
+    def told() -> list[tuple[str, str, str]]:
+        moves = shop.do("history", PIPELINE, "--json").json["watermark_moves"]
+        assert all("@" in move["by"] and move["moved_at"] for move in moves)
+        return [(move["from"], move["to"], move["reason"]) for move in moves]
+
+    noon, nine, ten = (f"2026-04-25T{hour}:00:00Z" for hour in ("12", "09", "10"))
+    assert told() == [(nine, ten, "rows came late"), (noon, nine, "rows came late")]
+    shown = shop.do("history", PIPELINE).stdout
+    assert f"watermark moved from {noon} to {nine} by" in shown
+    assert ": rows came late" in shown
+    shutil.rmtree(shop.root / ".samewise")
+    for _ in range(2):
+        assert shop.do("recover", PIPELINE).code == 0
+        # From where the first one came is known to nobody any more.
+        assert [move[1:] for move in told()] == [(ten, "rows came late"), (nine, "rows came late")]
+    assert watermark(shop) == ten
+
+
 def test_a_person_who_was_overtaken_moves_no_watermark(
     shop: Shop, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -194,6 +194,8 @@ class Stamp:
     """How far an incremental source has been read with this commit."""
     changes: Mapping[str, int] | None = None
     """By key: how many rows did what to the target."""
+    moved: Mapping[str, str] | None = None
+    """Who moved the watermark by hand, and why: `by` and `reason`."""
     members: Sequence[Member] = ()
     """The windows of a group. Its `window` is their span, its `run_id` and `generation` are the group's."""
 
@@ -252,6 +254,8 @@ class Stamp:
             "watermark": self.watermark,
             "changes": None if self.changes is None else dict(self.changes),
         }
+        if self.moved is not None:
+            body["moved"] = dict(self.moved)
         if self.members:
             body["members"] = [member.to_json() for member in self.members]
         return json.dumps({"samewise": 1, **body}, separators=(",", ":"), sort_keys=True)
@@ -295,6 +299,7 @@ class Stamp:
             era=body.get("era"),
             watermark=body.get("watermark"),
             changes=body.get("changes"),
+            moved=body.get("moved"),
             members=tuple(Member.from_json(value) for value in body.get("members", ())),
         )
 

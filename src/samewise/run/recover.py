@@ -101,13 +101,30 @@ def _restore_mark(job: Job, store: Store, commits: Sequence[TargetCommit], known
     A run that found nothing to write moved it without a commit: then some rows are read once more.
     """
     told = [c.stamp for c in commits if c.stamp is not None and c.stamp.watermark is not None]
-    newest = max(told, key=lambda stamp: stamp.generation, default=None)
-    if newest is not None and newest.watermark is not None:
-        value = parse_instant(newest.watermark)
-        moved_at = watermarks.moves(store, job.pipeline, job.task, limit=1)
-        if newest.generation > known and (not moved_at or moved_at[0].run_id != newest.run_id):
-            restore.restore_moved_watermark(store, job.pipeline, job.task, value, _RECOVERED)
+    newer = sorted((stamp for stamp in told if stamp.generation > known), key=lambda stamp: stamp.generation)
+    kept = {move.run_id for move in watermarks.moves(store, job.pipeline, job.task)}
+    for stamp in newer:
+        # What a person did is kept step by step; of the runs, where the last one came to.
+        if stamp.run_id not in kept and (stamp.moved is not None or stamp is newer[-1]):
+            _move_again(job, store, stamp)
     return watermarks.current(store, job.pipeline, job.task)
+
+
+def _move_again(job: Job, store: Store, stamp: Stamp) -> None:
+    assert stamp.watermark is not None
+    value = parse_instant(stamp.watermark)
+    if stamp.moved is None:
+        restore.restore_moved_watermark(store, job.pipeline, job.task, value, _RECOVERED)
+        return
+    restore.restore_moved_watermark(
+        store,
+        job.pipeline,
+        job.task,
+        value,
+        stamp.moved["reason"],
+        run_id=stamp.run_id,
+        moved_by=stamp.moved["by"],
+    )
 
 
 def _restore(job: Job, store: Store, commit: TargetCommit, head: Head, emit: Listener) -> bool:

@@ -43,7 +43,18 @@ def restore_watermark(store: Store, pipeline: str, task: str, value: datetime, r
         return watermarks.move(connection, pipeline, task, value, run_id=None, reason=reason)
 
 
-def restore_moved_watermark(store: Store, pipeline: str, task: str, value: datetime, reason: str) -> bool:
+def restore_moved_watermark(
+    store: Store,
+    pipeline: str,
+    task: str,
+    value: datetime,
+    reason: str,
+    *,
+    run_id: str | None = None,
+    moved_by: str | None = None,
+) -> bool:
     """The same, also backwards: for a move by a person that the target remembers and the store does not."""
     with store.transaction() as connection:
-        return watermarks.move(connection, pipeline, task, value, run_id=None, reason=reason, backwards=True)
+        return watermarks.move(
+            connection, pipeline, task, value, run_id=run_id, reason=reason, backwards=True, moved_by=moved_by
+        )
