@@ -194,6 +194,8 @@ class Stamp:
     """How far an incremental source has been read with this commit."""
     changes: Mapping[str, int] | None = None
     """By key: how many rows did what to the target."""
+    files: Sequence[Sequence[Any]] = ()
+    """What a run by `new_files` adds to the ledger: path, size and version of each."""
     moved: Mapping[str, str] | None = None
     """Who moved the watermark by hand, and why: `by` and `reason`."""
     members: Sequence[Member] = ()
@@ -254,6 +256,8 @@ class Stamp:
             "watermark": self.watermark,
             "changes": None if self.changes is None else dict(self.changes),
         }
+        if self.files:
+            body["files"] = [list(file) for file in self.files]
         if self.moved is not None:
             body["moved"] = dict(self.moved)
         if self.members:
@@ -299,6 +303,7 @@ class Stamp:
             era=body.get("era"),
             watermark=body.get("watermark"),
             changes=body.get("changes"),
+            files=tuple(tuple(file) for file in body.get("files", ())),
             moved=body.get("moved"),
             members=tuple(Member.from_json(value) for value in body.get("members", ())),
         )

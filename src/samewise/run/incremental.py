@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from samewise.state.store import Store
 
 _NAMED = 5
+_TOLD = 2000
 _ALL = "all"
 _NEW = "new"
 
@@ -183,6 +184,15 @@ def loaded_files(job: Job, run: RunRecord) -> Mapping[str, Loaded]:
         return {}
     root = job.incremental.root
     return {ledger_path(path, root): Loaded(size, version) for path, size, version in run.source.details["files"]}
+
+
+def told_files(job: Job, run: RunRecord) -> list[tuple[str, int, str]]:
+    """The same for the commit, so that `recover` finds it there; nothing where it would make the commit unwieldy.
+
+    A table's log is read again and again, and each commit in it as a whole.
+    """
+    found = loaded_files(job, run)
+    return [] if len(found) > _TOLD else [(path, file.size_bytes, file.version) for path, file in found.items()]
 
 
 def _next_files(job: Job, folder: NewFiles, ledger: Mapping[str, Loaded], *, base: str, may_be_none: bool) -> Next:

@@ -14,11 +14,12 @@ from samewise.core.records import Pins, Point, Receipt, RunRecord, RunStatus, St
 from samewise.core.schema import Schema
 from samewise.core.windows import FULL, Window, parse_instant
 from samewise.plan.grid import contiguous_end, due_windows
+from samewise.plan.new_files import Loaded
 from samewise.run.events import Listener, Note
-from samewise.run.incremental import Since
+from samewise.run.incremental import NewFiles, Since
 from samewise.run.job import Job
 from samewise.run.keyed import visible
-from samewise.state import contracts, epochs, receipts, restore, runs, watermarks
+from samewise.state import contracts, epochs, files, receipts, restore, runs, watermarks
 from samewise.state.store import Store
 
 _RECOVERED = "recovered from the target"
@@ -66,6 +67,8 @@ def recover(job: Job, store: Store, *, adopt: bool, emit: Listener) -> Recovered
         restore.restore_watermark(store, job.pipeline, job.task, mark, _RECOVERED)
     elif isinstance(job.incremental, Since):
         mark = _restore_mark(job, store, commits, generation)
+    elif isinstance(job.incremental, NewFiles):
+        _restore_files(job, store, commits, generation)
     if changes_hands:
         # Last: until everything is there again, a run must not be able to start.
         job.target.adopt(job.owner)
@@ -108,6 +111,20 @@ def _restore_mark(job: Job, store: Store, commits: Sequence[TargetCommit], known
         if stamp.run_id not in kept and (stamp.moved is not None or stamp is newer[-1]):
             _move_again(job, store, stamp)
     return watermarks.current(store, job.pipeline, job.task)
+
+
+def _restore_files(job: Job, store: Store, commits: Sequence[TargetCommit], known: int) -> None:
+    """The ledger of files, commit by commit; what the store knows stands, unless a newer run has loaded it again.
+
+    A run that found every row in the target told nobody, nor did one of very many files: these are loaded once more.
+    """
+    ledger = files.loaded(store, job.pipeline, job.task)
+    told = [c.stamp for c in commits if c.stamp is not None and c.stamp.kind == "data"]
+    for stamp in sorted(told, key=lambda stamp: stamp.generation):
+        found = {path: Loaded(int(size), version) for path, size, version in stamp.files}
+        if stamp.generation <= known:
+            found = {path: file for path, file in found.items() if path not in ledger}
+        restore.restore_files(store, job.pipeline, job.task, found, stamp.run_id)
 
 
 def _move_again(job: Job, store: Store, stamp: Stamp) -> None:

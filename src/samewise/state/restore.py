@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
 from samewise.core.records import Receipt, RunRecord, RunStatus
-from samewise.state import receipts, runs, watermarks
+from samewise.plan.new_files import Loaded
+from samewise.state import files, receipts, runs, watermarks
 from samewise.state.engine import insert_new, now
 from samewise.state.store import Store
 from samewise.state.tables import runs as runs_table
@@ -58,3 +60,9 @@ def restore_moved_watermark(
         return watermarks.move(
             connection, pipeline, task, value, run_id=run_id, reason=reason, backwards=True, moved_by=moved_by
         )
+
+
+def restore_files(store: Store, pipeline: str, task: str, loaded: Mapping[str, Loaded], run_id: str) -> None:
+    """Put files into the ledger, as the commit that loaded them tells."""
+    with store.transaction() as connection:
+        files.put(connection, pipeline, task, loaded, run_id)
