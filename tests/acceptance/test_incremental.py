@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 NOON = datetime(2026, 4, 25, 12, tzinfo=UTC)
 SINCE: dict[str, Any] = {
     "schedule": None,
-    "source": {"type": "delta", "table": "events", "incremental": {"column": "updated_at"}},
+    "source": {"type": "delta", "table": "events", "incremental": {"column": "updated_at", "lag": "0s"}},
     "write": {"strategy": "merge", "key": ["order_id"], "version_by": ["updated_at"]},
 }
 NEW_FILES: dict[str, Any] = {
@@ -252,7 +252,7 @@ def test_a_dry_run_shows_the_watermark_and_the_span(shop: Shop, spark: SparkSess
 
 
 def test_wall_time_is_that_of_the_declared_zone(shop: Shop, spark: SparkSession, clock: Clock) -> None:
-    since = {"column": "updated_at", "timezone": "Europe/Berlin", "start": "2026-04-25T12:00"}
+    since = {"column": "updated_at", "lag": "0s", "timezone": "Europe/Berlin", "start": "2026-04-25T12:00"}
     shop.pipeline({**SINCE, "source.incremental": since})
     # It is 14:00 in Berlin.
     events(shop, (1, "11:59"), (2, "12:00"), (3, "13:59"), (4, "14:00"), kind="timestamp_ntz")
@@ -261,7 +261,7 @@ def test_wall_time_is_that_of_the_declared_zone(shop: Shop, spark: SparkSession,
 
 
 def test_a_column_that_is_no_time_is_refused_at_plan(shop: Shop, clock: Clock) -> None:
-    shop.pipeline({**SINCE, "source.incremental": {"column": "order_id"}})
+    shop.pipeline({**SINCE, "source.incremental": {"column": "order_id", "lag": "0s"}})
     events(shop, (1, "11:00"))
     answer = run(shop, "--dry-run")
     assert (answer.code, answer.json["error"]["code"]) == (2, "config")
@@ -738,6 +738,7 @@ def test_stale_reads_a_table_from_the_start_under_a_changed_definition(
         ({**SINCE, "write": {"strategy": "refresh"}}, "write by key, with merge or insert_new"),
         ({**SINCE, "source.window_column": "updated_at"}, "not by window: drop it"),
         ({**SINCE, "schedule": {"every": "day", "start": "2026-04-01"}}, "drop the schedule"),
+        ({**SINCE, "source.incremental": {"column": "updated_at"}}, "needs a 'lag' or an 'overlap'"),
         ({**NEW_FILES, "source.manifest": "landing/manifest.json"}, "drop it"),
         ({**NEW_FILES, "source.path": "landing/{{ window.start | date }}/*.csv"}, "has no window of its own"),
         ({**NEW_FILES, "source.incremental": {"new_files": False}}, "must be true"),
