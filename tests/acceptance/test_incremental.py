@@ -674,7 +674,7 @@ def test_files_that_are_gone_when_everything_is_loaded_again_are_told(shop: Shop
     run(shop)
     (shop.root / "landing" / "a.csv").unlink()
     _delete(shop)
-    assert "1 files that were loaded are gone" in shop.do("run", PIPELINE).stderr
+    assert "1 file that was loaded is gone" in shop.do("run", PIPELINE).stderr
     (shop.root / "landing" / "b.csv").unlink()
     DeltaTable(shop.root / "warehouse" / "orders").delete("order_id = 2")
     assert run(shop).json["error"]["code"] == "no_files"

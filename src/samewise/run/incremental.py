@@ -217,7 +217,8 @@ def _gone(job: Job, folder: NewFiles, ledger: Mapping[str, Loaded], pins: Pins) 
     """A word about files that were loaded and are not there to be loaded again: their rows cannot be brought back."""
     there = {ledger_path(path, folder.root) for path, *_ in pins.details["files"]}
     count = len(ledger.keys() - there)
-    return (f"{job.name}: {count} files that were loaded are gone, and cannot be loaded again",) if count else ()
+    told = "1 file that was loaded is" if count == 1 else f"{count} files that were loaded are"
+    return (f"{job.name}: {told} gone, and cannot be loaded again",) if count else ()
 
 
 def _based(pins: Pins, base: str | None) -> Pins:
