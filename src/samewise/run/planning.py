@@ -87,7 +87,8 @@ def make_plan(
     tables = {name: source.pin(window) for name, source in job.inputs.items()}
     contract = contracts.current(store, job.pipeline, job.task) if stale and store is not None else None
     contract_id = None if contract is None else contract.contract_id
-    going_on, over = None, list[Reason]()
+    going_on = None
+    over: list[Reason] = []
     if job.incremental is not None:
         over = why_over(job, receipt, head)
         if stale and store is not None:
