@@ -17,7 +17,9 @@ from deltalake import DeltaTable, write_deltalake
 from samewise.core import failpoints
 from samewise.core.failpoints import Failpoint, Killed
 from samewise.core.records import Stamp
+from samewise.run import incremental
 from samewise.state import leases
+from samewise.state.heartbeat import Heartbeat
 from samewise.state.store import Store
 from tests.support.project import PIPELINE, Answer, Shop
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 NOON = datetime(2026, 4, 25, 12, tzinfo=UTC)
 SINCE: dict[str, Any] = {
     "schedule": None,
-    "source": {"type": "delta", "table": "events", "incremental": {"column": "updated_at"}},
+    "source": {"type": "delta", "table": "events", "incremental": {"column": "updated_at", "lag": "0s"}},
     "write": {"strategy": "merge", "key": ["order_id"], "version_by": ["updated_at"]},
 }
 NEW_FILES: dict[str, Any] = {
@@ -255,7 +257,7 @@ def test_a_dry_run_shows_the_watermark_and_the_span(shop: Shop, spark: SparkSess
 
 
 def test_wall_time_is_that_of_the_declared_zone(shop: Shop, spark: SparkSession, clock: Clock) -> None:
-    since = {"column": "updated_at", "timezone": "Europe/Berlin", "start": "2026-04-25T12:00"}
+    since = {"column": "updated_at", "lag": "0s", "timezone": "Europe/Berlin", "start": "2026-04-25T12:00"}
     shop.pipeline({**SINCE, "source.incremental": since})
     # It is 14:00 in Berlin.
     events(shop, (1, "11:59"), (2, "12:00"), (3, "13:59"), (4, "14:00"), kind="timestamp_ntz")
@@ -264,7 +266,7 @@ def test_wall_time_is_that_of_the_declared_zone(shop: Shop, spark: SparkSession,
 
 
 def test_a_column_that_is_no_time_is_refused_at_plan(shop: Shop, clock: Clock) -> None:
-    shop.pipeline({**SINCE, "source.incremental": {"column": "order_id"}})
+    shop.pipeline({**SINCE, "source.incremental": {"column": "order_id", "lag": "0s"}})
     events(shop, (1, "11:00"))
     answer = run(shop, "--dry-run")
     assert (answer.code, answer.json["error"]["code"]) == (2, "config")
@@ -330,6 +332,53 @@ def test_a_watermark_may_be_set_before_the_first_run(shop: Shop, spark: SparkSes
     assert set_to(shop, "2026-04-25T10:30:00Z").code == 0
     run(shop)
     assert ids(shop) == [2]
+
+
+def test_the_history_keeps_who_moved_a_watermark_and_why_also_when_the_store_is_lost(
+    shop: Shop, spark: SparkSession, clock: Clock
+) -> None:
+    shop.pipeline(SINCE)
+    events(shop, (1, "11:00"))
+    run(shop)
+    set_to(shop, "2026-04-25T09:00:00Z")
+    set_to(shop, "2026-04-25T10:00:00Z")
+
+    def told() -> list[tuple[str, str, str]]:
+        moves = shop.do("history", PIPELINE, "--json").json["watermark_moves"]
+        assert all("@" in move["by"] and move["moved_at"] for move in moves)
+        return [(move["from"], move["to"], move["reason"]) for move in moves]
+
+    noon, nine, ten = (f"2026-04-25T{hour}:00:00Z" for hour in ("12", "09", "10"))
+    assert told() == [(nine, ten, "rows came late"), (noon, nine, "rows came late")]
+    shown = shop.do("history", PIPELINE).stdout
+    assert f"watermark moved from {noon} to {nine} by" in shown
+    assert ": rows came late" in shown
+    shutil.rmtree(shop.root / ".samewise")
+    for _ in range(2):
+        assert shop.do("recover", PIPELINE).code == 0
+        # From where the first one came is known to nobody any more.
+        assert [move[1:] for move in told()] == [(ten, "rows came late"), (nine, "rows came late")]
+    assert watermark(shop) == ten
+
+
+def test_a_person_who_was_overtaken_moves_no_watermark(
+    shop: Shop, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.pipeline(SINCE)
+    events(shop, (1, "11:00"))
+    assert set_to(shop, "2026-04-25T10:00:00Z").code == 0
+    checked = Heartbeat.check
+
+    def freeze(heartbeat: Heartbeat) -> None:
+        """As it is when the process is stopped right after the check, and another one takes the lease over."""
+        checked(heartbeat)
+        with shop.state() as state:
+            state.execute("UPDATE samewise_leases SET epoch = epoch + 1")
+            state.commit()
+
+    monkeypatch.setattr(Heartbeat, "check", freeze)
+    assert set_to(shop, "2026-04-25T09:00:00Z").json["error"]["code"] == "lease_lost"
+    assert watermark(shop) == "2026-04-25T10:00:00Z"
 
 
 def test_a_watermark_that_follows_from_windows_is_nobodys_to_move(shop: Shop) -> None:
@@ -506,19 +555,183 @@ def test_after_a_kill_no_file_is_missed_and_none_is_loaded_twice(
     assert [rows for (rows,) in counted] == [1, 2]
 
 
-def test_after_recover_every_file_is_loaded_again_and_changes_nothing(shop: Shop, spark: SparkSession) -> None:
+def test_after_recover_no_file_is_loaded_again_and_a_new_one_is_loaded_alone(shop: Shop, spark: SparkSession) -> None:
+    # Two files at once would be refused.
+    shop.pipeline({**NEW_FILES, "expect": [{"rows": {"max": 1}}]})
+    for name, number in (("a.csv", 1), ("b.csv", 2)):
+        drop(shop, name, number)
+        run(shop)
+    shutil.rmtree(shop.root / ".samewise")
+    for _ in range(2):
+        assert shop.do("recover", PIPELINE).code == 0
+        assert status(run(shop)) == "unchanged"
+    drop(shop, "c.csv", 3)
+    alone = run(shop)
+    assert (status(alone), alone.window["rows_read"], ids(shop)) == ("succeeded", 1, [1, 2, 3])
+
+
+def test_a_commit_of_very_many_files_does_not_name_them_and_after_recover_they_are_loaded_once_more(
+    shop: Shop, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(incremental, "_TOLD", 1)
+    shop.pipeline(NEW_FILES)
+    drop(shop, "a.csv", 1)
+    drop(shop, "b.csv", 2)
+    run(shop)
+    shutil.rmtree(shop.root / ".samewise")
+    assert shop.do("recover", PIPELINE).code == 0
+    again = run(shop)
+    assert (again.window["rows_read"], again.window["rows_unchanged"]) == (2, 2)
+    assert status(run(shop)) == "unchanged"
+
+
+def receipt(shop: Shop) -> dict[str, Any]:
+    """What the newest receipt says of the load."""
+    columns = ["epoch", "rows_read", "rows_staged", "rows_inserted", "rows_updated", "rows_deleted", "rows_unchanged"]
+    with shop.state() as state:
+        query = f"SELECT {', '.join(columns)} FROM samewise_receipts ORDER BY generation DESC LIMIT 1"
+        return dict(zip(columns, state.execute(query).fetchone(), strict=True))
+
+
+def test_a_recovered_receipt_says_who_did_what_to_the_target(shop: Shop, spark: SparkSession) -> None:
+    shop.pipeline(NEW_FILES)
+    drop(shop, "a.csv", 1, 2)
+    run(shop)
+    before = receipt(shop)
+    assert (before["epoch"], before["rows_inserted"], before["rows_unchanged"]) == (1, 2, 0)
+    shutil.rmtree(shop.root / ".samewise")
+    assert shop.do("recover", PIPELINE).code == 0
+    assert receipt(shop) == before
+
+
+# Someone else changes the target
+
+
+def _delete(shop: Shop) -> None:
+    DeltaTable(shop.root / "warehouse" / "orders").delete("order_id = 1")
+
+
+def _restore(shop: Shop) -> None:
+    """Back to what the first run left."""
+    table = DeltaTable(shop.root / "warehouse" / "orders")
+    landed = [commit["version"] for commit in table.history() if commit["operation"] == "MERGE"]
+    table.restore(min(landed))
+
+
+@pytest.mark.parametrize(("tamper", "left"), [(_delete, [2]), (_restore, [1])])
+@pytest.mark.parametrize("words", [[], ["--stale"], ["--stale", "target"]])
+def test_files_are_loaded_again_when_someone_else_changed_the_target(
+    shop: Shop, spark: SparkSession, tamper: Callable[[Shop], None], left: list[int], words: list[str]
+) -> None:
     shop.pipeline(NEW_FILES)
     drop(shop, "a.csv", 1)
     run(shop)
     drop(shop, "b.csv", 2)
     run(shop)
-    shutil.rmtree(shop.root / ".samewise")
-    assert shop.do("recover", PIPELINE).code == 0
-    version = shop.version()
-    again = run(shop)
-    assert (again.window["rows_read"], again.window["rows_unchanged"]) == (2, 2)
-    assert shop.version() == version
+    tamper(shop)
+    assert ids(shop) == left
+    answer = run(shop, *words)
+    assert (status(answer), answer.window["reason"]) == ("succeeded", "the target was changed by someone else")
+    assert ids(shop) == [1, 2]
     assert status(run(shop)) == "unchanged"
+
+
+@pytest.mark.parametrize(("tamper", "left"), [(_delete, [2]), (_restore, [1])])
+def test_a_table_is_read_from_the_start_when_someone_else_changed_the_target(
+    shop: Shop, spark: SparkSession, clock: Clock, tamper: Callable[[Shop], None], left: list[int]
+) -> None:
+    shop.pipeline({**SINCE, "source.incremental": {"column": "updated_at", "overlap": "10m"}})
+    events(shop, (1, "11:00"))
+    run(shop)
+    events(shop, (2, "12:30"))
+    clock.pass_by(hours=1)
+    run(shop)
+    tamper(shop)
+    assert ids(shop) == left
+    clock.pass_by(hours=5)
+    events(shop, (3, "17:30"))
+    # Neither row lies in the overlap, and what is new must not bury the loss.
+    assert (status(run(shop)), ids(shop)) == ("succeeded", [1, 2, 3])
+    assert span(shop) == (None, "2026-04-25T18:00:00Z")
+    clock.pass_by(hours=1)
+    assert status(run(shop)) == "unchanged"
+
+
+def test_a_run_that_was_cut_off_is_not_taken_up_when_someone_else_changed_the_target_since(
+    shop: Shop, spark: SparkSession, kill_at: Callable[[str | None], None]
+) -> None:
+    shop.pipeline(NEW_FILES)
+    drop(shop, "a.csv", 1)
+    run(shop)
+    drop(shop, "b.csv", 2)
+    kill_at(Failpoint.STAGED)
+    with pytest.raises(Killed):
+        run(shop)
+    kill_at(None)
+    _delete(shop)
+    assert (status(run(shop)), ids(shop)) == ("succeeded", [1, 2])
+
+
+def test_files_that_are_gone_when_everything_is_loaded_again_are_told(shop: Shop, spark: SparkSession) -> None:
+    shop.pipeline(NEW_FILES)
+    drop(shop, "a.csv", 1)
+    drop(shop, "b.csv", 2)
+    run(shop)
+    (shop.root / "landing" / "a.csv").unlink()
+    _delete(shop)
+    assert "1 file that was loaded is gone" in shop.do("run", PIPELINE).stderr
+    (shop.root / "landing" / "b.csv").unlink()
+    DeltaTable(shop.root / "warehouse" / "orders").delete("order_id = 2")
+    assert run(shop).json["error"]["code"] == "no_files"
+    assert "left as it is: no file matches" in shop.do("run", PIPELINE, "--stale").stderr
+
+
+# The definition changes
+
+
+def _mend(shop: Shop) -> None:
+    shop.write("pipelines/orders.sql", "SELECT order_id, amount, upper(status) AS status, order_date FROM source")
+
+
+def _states(shop: Shop, spark: SparkSession) -> list[object]:
+    return [row[0] for row in shop.rows(spark, "status")]
+
+
+def test_a_changed_definition_applies_to_what_is_new_until_stale_loads_everything_again(
+    shop: Shop, spark: SparkSession
+) -> None:
+    shop.pipeline({**NEW_FILES, "transform": "orders.sql"})
+    shop.write("pipelines/orders.sql", "SELECT * FROM source")
+    drop(shop, "a.csv", 1)
+    run(shop)
+    _mend(shop)
+    assert status(run(shop)) == "unchanged"
+    drop(shop, "b.csv", 2)
+    run(shop)
+    assert _states(shop, spark) == ["NEW", "new"]
+    # The newest receipt is of the new definition, and the older row is not.
+    again = run(shop, "--stale", "definition")
+    assert (status(again), again.window["reason"]) == ("succeeded", "the definition changed")
+    assert _states(shop, spark) == ["NEW", "NEW"]
+    assert run(shop, "--stale").json["windows"] == []
+
+
+def test_stale_reads_a_table_from_the_start_under_a_changed_definition(
+    shop: Shop, spark: SparkSession, clock: Clock
+) -> None:
+    shop.pipeline({**SINCE, "transform": "orders.sql"})
+    shop.write("pipelines/orders.sql", "SELECT * FROM source")
+    events(shop, (1, "11:00"))
+    run(shop)
+    clock.pass_by(hours=1)
+    events(shop, (2, "12:30"))
+    shop.write("pipelines/orders.sql", "SELECT order_id * 10 AS order_id, updated_at FROM source")
+    run(shop)
+    assert ids(shop) == [1, 20]
+    run(shop, "--stale", "definition")
+    # By key nothing is forgotten: the rows of the old definition stay where their keys are others now.
+    assert ids(shop) == [1, 10, 20]
+    assert run(shop, "--stale").json["windows"] == []
 
 
 # What does not go together
@@ -530,6 +743,7 @@ def test_after_recover_every_file_is_loaded_again_and_changes_nothing(shop: Shop
         ({**SINCE, "write": {"strategy": "refresh"}}, "write by key, with merge or insert_new"),
         ({**SINCE, "source.window_column": "updated_at"}, "not by window: drop it"),
         ({**SINCE, "schedule": {"every": "day", "start": "2026-04-01"}}, "drop the schedule"),
+        ({**SINCE, "source.incremental": {"column": "updated_at"}}, "needs a 'lag' or an 'overlap'"),
         ({**NEW_FILES, "source.manifest": "landing/manifest.json"}, "drop it"),
         ({**NEW_FILES, "source.path": "landing/{{ window.start | date }}/*.csv"}, "has no window of its own"),
         ({**NEW_FILES, "source.incremental": {"new_files": False}}, "must be true"),

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from samewise.core import failpoints
+from samewise.core.failpoints import Failpoint, Killed
 from tests.support.project import DAY, NEXT_DAY, Answer, Shop, told_in_three_parts
 
 if TYPE_CHECKING:
@@ -137,6 +139,29 @@ def test_malformed_rows_go_to_the_quarantine_once_however_often_they_are_read(sh
     lines = [json.loads(line)["line"] for file in files for line in file.read_text().splitlines()]
     assert sorted(lines) == [f"2,ten,new,{DAY}", f"3,x,new,{DAY}"]
     assert shop.ids(spark) == [1]
+
+
+@pytest.mark.parametrize("changes", [{}, STAGED])
+def test_after_a_kill_at_committed_the_receipt_still_says_what_was_set_aside(
+    shop: Shop, spark: SparkSession, monkeypatch: pytest.MonkeyPatch, changes: dict[str, object]
+) -> None:
+    shop.pipeline({"source.on_malformed": "quarantine", **changes})
+    shop.orders([(1, "10.50", "new"), (2, "ten", "new"), (3, "x", "new")])
+
+    def reach(point: Failpoint) -> None:
+        if point is Failpoint.COMMITTED:
+            raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(failpoints, "reach", reach)
+        with pytest.raises(Killed):
+            shop.run()
+        # The lease of a dead process would be taken over; this one lives on.
+        with shop.state() as state:
+            state.execute("UPDATE samewise_leases SET holder = NULL")
+            state.commit()
+    window = shop.run().window
+    assert (window["rows_read"], window["rows_written"], window["rows_quarantined"]) == (3, 1, 2)
 
 
 def test_rows_in_the_quarantine_count_for_the_manifest(shop: Shop, spark: SparkSession) -> None:

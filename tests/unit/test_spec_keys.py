@@ -39,7 +39,7 @@ REFRESH: dict[str, Any] = changed(
     MERGE, {"write": {"strategy": "refresh"}, "schedule": None, "source.path": "landing/*.csv"}
 )
 INCREMENTAL: dict[str, Any] = changed(
-    MERGE, {"schedule": None, "source": {"type": "delta", "table": "raw", "incremental": {"column": "at"}}}
+    MERGE, {"schedule": None, "source": {"type": "delta", "table": "raw", "incremental": {"column": "at", "lag": "0s"}}}
 )
 NEW_FILES: dict[str, Any] = changed(
     MERGE, {"schedule": None, "source.path": "landing/*.csv", "source.incremental": "new_files"}

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from samewise.run.job import Job
     from samewise.state.contracts import Contract
     from samewise.state.store import Store
+    from samewise.state.watermarks import HandMove
 
 
 def validate_project(folder: Path, env: str | None, *, as_json: bool) -> int:
@@ -179,20 +180,36 @@ def _show_windows(task: dict[str, Any], show_strip: Callable[[], None]) -> None:
 
 
 def show_history(folder: Path, env: str | None, pipeline: str, limit: int, *, as_json: bool) -> int:
-    """Runs, newest first, with their attempts."""
+    """Runs, newest first, with their attempts; and what persons did to the watermarks."""
     with open_project(folder, env=env) as project:
         project.loaded.pipeline(pipeline)
         store = project.known_store
         found = [] if store is None else runs.history(store, pipeline, limit=limit)
         labels = {job.task: job for job in project.graph(pipeline).jobs}
         entries = [_history_entry(store, run, labels.get(run.task)) for run in found if store is not None]
+        moves = [] if store is None else [_move_entry(one) for one in watermarks.moves_by_hand(store, pipeline)]
         if as_json:
-            print_json({"schema_version": 1, "pipeline": pipeline, "runs": entries})
-        elif not entries:
+            print_json({"schema_version": 1, "pipeline": pipeline, "runs": entries, "watermark_moves": moves})
+            return 0
+        if not entries:
             say(f"{pipeline}: nothing has run yet")
         else:
             _show_history(entries)
+        for move in moves:
+            place = f"{move['task']}: watermark moved from {move['from'] or 'the beginning'} to {move['to']}"
+            say(f"  {place} by {move['by']} at {move['moved_at']}: {move['reason']}")
     return 0
+
+
+def _move_entry(one: HandMove) -> dict[str, Any]:
+    return {
+        "task": one.task,
+        "moved_at": moment(one.move.moved_at),
+        "by": one.move.moved_by,
+        "from": None if one.before is None else instant_text(one.before),
+        "to": instant_text(one.move.value),
+        "reason": one.move.reason,
+    }
 
 
 def _history_entry(store: Store, run: Any, job: Job | None) -> dict[str, Any]:

@@ -187,12 +187,17 @@ class Stamp:
     measures: Mapping[str, Any] | None = None
     """Known before the commit only where rows were staged; otherwise measured in the same pass."""
     rows_read: int | None = None
+    rows_quarantined: int | None = None
     epoch: int | None = None
     era: int | None = None
     watermark: str | None = None
     """How far an incremental source has been read with this commit."""
     changes: Mapping[str, int] | None = None
     """By key: how many rows did what to the target."""
+    files: Sequence[Sequence[Any]] = ()
+    """What a run by `new_files` adds to the ledger: path, size and version of each."""
+    moved: Mapping[str, str] | None = None
+    """Who moved the watermark by hand, and why: `by` and `reason`."""
     members: Sequence[Member] = ()
     """The windows of a group. Its `window` is their span, its `run_id` and `generation` are the group's."""
 
@@ -245,11 +250,16 @@ class Stamp:
             "kind": self.kind,
             "measures": self.measures,
             "rows_read": self.rows_read,
+            "rows_quarantined": self.rows_quarantined,
             "epoch": self.epoch,
             "era": self.era,
             "watermark": self.watermark,
             "changes": None if self.changes is None else dict(self.changes),
         }
+        if self.files:
+            body["files"] = [list(file) for file in self.files]
+        if self.moved is not None:
+            body["moved"] = dict(self.moved)
         if self.members:
             body["members"] = [member.to_json() for member in self.members]
         return json.dumps({"samewise": 1, **body}, separators=(",", ":"), sort_keys=True)
@@ -288,10 +298,13 @@ class Stamp:
             contract_schema=body["contract_schema"],
             measures=body["measures"],
             rows_read=body["rows_read"],
+            rows_quarantined=body.get("rows_quarantined"),
             epoch=body.get("epoch"),
             era=body.get("era"),
             watermark=body.get("watermark"),
             changes=body.get("changes"),
+            files=tuple(tuple(file) for file in body.get("files", ())),
+            moved=body.get("moved"),
             members=tuple(Member.from_json(value) for value in body.get("members", ())),
         )
 

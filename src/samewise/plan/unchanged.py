@@ -59,15 +59,26 @@ def why_due(
         reasons.append(Reason.SOURCE if source_tells else Reason.UNTOLD)
     if contract is not None and receipt.contract not in (None, contract):
         reasons.append(Reason.CONTRACT)
+    other = why_other(receipt, target_exists=target_exists, commits=commits, keyed=keyed, table_id=table_id)
+    return reasons if other is None else [*reasons, other]
+
+
+def why_other(
+    receipt: Receipt,
+    *,
+    target_exists: bool,
+    commits: Sequence[TargetCommit] | None,
+    keyed: bool = False,
+    table_id: str | None = None,
+) -> Reason | None:
+    """Why the target may not hold any more what the receipt says; None where it does."""
     if not target_exists:
-        reasons.append(Reason.TARGET_GONE)
-    elif is_another_table(receipt, table_id):
-        reasons.append(Reason.TARGET)
-    elif commits is None:
-        reasons.append(Reason.LOG_TRUNCATED)
-    elif _was_changed(receipt, commits, keyed=keyed):
-        reasons.append(Reason.TARGET)
-    return reasons
+        return Reason.TARGET_GONE
+    if is_another_table(receipt, table_id):
+        return Reason.TARGET
+    if commits is None:
+        return Reason.LOG_TRUNCATED
+    return Reason.TARGET if _was_changed(receipt, commits, keyed=keyed) else None
 
 
 def is_another_table(receipt: Receipt, table_id: str | None) -> bool:

@@ -23,7 +23,7 @@ from samewise.plan.spans import WINDOW_COLUMN
 from samewise.run import staging
 from samewise.run.change import check_change
 from samewise.run.events import Listener, Note, StepBegan
-from samewise.run.incremental import loaded_files, reached
+from samewise.run.incremental import loaded_files, reached, told_files
 from samewise.run.job import Job
 from samewise.run.keyed import (
     Changes,
@@ -275,9 +275,11 @@ class Attempt:
             run_ts=run.run_ts,
             measures=None if gathered.measures is None else gathered.measures.to_json(),
             rows_read=gathered.rows_read,
+            rows_quarantined=gathered.rows_quarantined,
             epoch=run.epoch,
             era=run.era,
             changes=gathered.changes,
+            files=told_files(self.job, run),
             watermark=None if (mark := reached(self.job, run)) is None else instant_text(mark),
         )
 
@@ -329,7 +331,7 @@ class Attempt:
     def _forget(self, keyed: Keyed) -> None:
         """Drop deletes that need not be remembered any longer; left to the next run if another commit comes first."""
         try:
-            stamp = replace(self._stamp(), kind="forget")
+            stamp = replace(self._stamp(), kind="forget", files=())
             self.job.target.forget(keyed, self.run.run_ts - keyed.tombstones, stamp)
         except Conflict as error:
             self.emit(Note(f"old deletes are kept until the next run: {error.message}"))

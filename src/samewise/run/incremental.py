@@ -13,7 +13,7 @@ from samewise.core.records import Pins, Receipt, RunRecord
 from samewise.core.windows import FULL, instant_text, parse_instant
 from samewise.plan.new_files import Chosen, Loaded, choose_files, ledger_path
 from samewise.plan.since import next_bounds
-from samewise.plan.unchanged import is_another_table
+from samewise.plan.unchanged import Reason, why_other
 from samewise.state import files, receipts, runs, watermarks
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from samewise.state.store import Store
 
 _NAMED = 5
+_TOLD = 2000
 _ALL = "all"
 _NEW = "new"
 
@@ -58,26 +59,63 @@ class Next:
     after: datetime | None = None
     """The watermark once it has landed."""
     nothing: bool = False
-    """True where there is no new file: no definition and no target makes a run of nothing worth while."""
+    """True where there is no new file: no definition makes a run of nothing worth while."""
     notes: tuple[str, ...] = ()
 
 
-def starts_over(receipt: Receipt | None, head: Head | None) -> bool:
-    """True where the table that was loaded is gone, or another one has taken its place: nothing of it is left."""
-    return receipt is not None and (head is None or is_another_table(receipt, head.table_id))
+def why_over(job: Job, receipt: Receipt | None, head: Head | None) -> list[Reason]:
+    """Why the next run reads everything again, and not only what is new; nothing where it goes on.
+
+    What someone else did to the target may be about any row, however long ago it was loaded.
+    """
+    if receipt is None:
+        return []
+    commits = None if head is None else job.target.commits(receipt.target_version - 1)
+    other = why_other(
+        receipt,
+        target_exists=head is not None,
+        commits=commits,
+        keyed=job.keyed is not None,
+        table_id=None if head is None else head.table_id,
+    )
+    return [] if other is None else [other]
+
+
+def why_outdated(job: Job, store: Store, contract: str | None) -> list[Reason]:
+    """In what rows that were loaded differ from what a run would load now, under this contract.
+
+    The newest receipt does not tell: it may be of a run that read only what was new.
+    """
+    found = {
+        Reason.DEFINITION: receipts.newest_other(store, job.pipeline, job.task, "definition", job.definition),
+        Reason.CONTRACT: receipts.newest_other(store, job.pipeline, job.task, "contract", contract),
+    }
+    return [reason for reason, newest in found.items() if newest and not _all_read_since(job, store, newest)]
+
+
+def _all_read_since(job: Job, store: Store, generation: int) -> bool:
+    """Whether everything was loaded again after this generation."""
+    return any(_reads_all(run) for run in receipts.runs_after(store, job.pipeline, job.task, generation))
+
+
+def _reads_all(run: RunRecord) -> bool:
+    """True for a run that did not go on from an earlier one."""
+    return run.source.details.get("base", _NEW) in (None, _ALL)
 
 
 def pin_next(
     job: Job,
     store: Store | None,
     receipt: Receipt | None,
-    head: Head | None,
     *,
     now: datetime,
     force: bool,
+    over: bool,
 ) -> Next:
-    """Fix what the next run reads. Raises `Refused` where a loaded file was overwritten and that is not allowed."""
-    over = starts_over(receipt, head)
+    """Fix what the next run reads: what is new, or everything (`over`).
+
+    Raises `Refused` where a loaded file was overwritten and that is not allowed.
+    """
     match job.incremental:
         case Since() as since:
             mark = None if store is None else watermarks.current(store, job.pipeline, job.task)
@@ -95,10 +133,12 @@ def pin_next(
             pins = _based(pins, None if before is None else instant_text(before))
             return Next(pins, before, parse_instant(pins.details["to"]))
         case NewFiles() as folder:
-            every = over or force
-            ledger = {} if store is None or every else files.loaded(store, job.pipeline, job.task)
-            may_be_none = bool(ledger) or (receipt is not None and not every)
-            return _next_files(job, folder, ledger, base=_ALL if every else _NEW, may_be_none=may_be_none)
+            ledger = {} if store is None else files.loaded(store, job.pipeline, job.task)
+            if over or force:
+                again = _next_files(job, folder, {}, base=_ALL, may_be_none=False)
+                return replace(again, notes=_gone(job, folder, ledger, again.pins))
+            may_be_none = bool(ledger) or receipt is not None
+            return _next_files(job, folder, ledger, base=_NEW, may_be_none=may_be_none)
         case None:
             raise ValueError(f"{job.name} is not incremental")
 
@@ -110,14 +150,7 @@ def goes_on(job: Job, run: RunRecord, store: Store, *, force: bool) -> bool:
     """
     if run.definition != job.definition or (force and not run.forced):
         return False
-    receipt = receipts.latest(store, job.pipeline, job.task, FULL)
-    over = starts_over(receipt, job.target.head())
-    if isinstance(job.incremental, Since):
-        mark = watermarks.current(store, job.pipeline, job.task)
-        base = None if over or mark is None else instant_text(mark)
-    else:
-        base = _ALL if over or run.forced else _NEW
-    if "base" not in run.source.details or run.source.details["base"] != base:
+    if not _reads_all(run) and not _begins_here(job, run, store):
         return False
     try:
         job.source.check(run.source)
@@ -126,6 +159,18 @@ def goes_on(job: Job, run: RunRecord, store: Store, *, force: bool) -> bool:
     except (KeyError, PinsGone):
         return False
     return True
+
+
+def _begins_here(job: Job, run: RunRecord, store: Store) -> bool:
+    """True if the run goes on from where the task is now, and the target is as it was left there."""
+    receipt = receipts.latest(store, job.pipeline, job.task, FULL)
+    if why_over(job, receipt, job.target.head()):
+        return False
+    base: str | None = _NEW
+    if isinstance(job.incremental, Since):
+        mark = watermarks.current(store, job.pipeline, job.task)
+        base = None if mark is None else instant_text(mark)
+    return "base" in run.source.details and bool(run.source.details["base"] == base)
 
 
 def reached(job: Job, run: RunRecord) -> datetime | None:
@@ -139,6 +184,15 @@ def loaded_files(job: Job, run: RunRecord) -> Mapping[str, Loaded]:
         return {}
     root = job.incremental.root
     return {ledger_path(path, root): Loaded(size, version) for path, size, version in run.source.details["files"]}
+
+
+def told_files(job: Job, run: RunRecord) -> list[tuple[str, int, str]]:
+    """The same for the commit, so that `recover` finds it there; nothing where it would make the commit unwieldy.
+
+    A table's log is read again and again, and each commit in it as a whole.
+    """
+    found = loaded_files(job, run)
+    return [] if len(found) > _TOLD else [(path, file.size_bytes, file.version) for path, file in found.items()]
 
 
 def _next_files(job: Job, folder: NewFiles, ledger: Mapping[str, Loaded], *, base: str, may_be_none: bool) -> Next:
@@ -157,6 +211,14 @@ def _next_files(job: Job, folder: NewFiles, ledger: Mapping[str, Loaded], *, bas
         return Next(_based(folder.source.pin_files(wanted), base), notes=notes)
     nothing = Pins("files", "", "no new file", {"files": [], "manifest": None, "base": base})
     return Next(nothing, nothing=True, notes=notes)
+
+
+def _gone(job: Job, folder: NewFiles, ledger: Mapping[str, Loaded], pins: Pins) -> tuple[str, ...]:
+    """A word about files that were loaded and are not there to be loaded again: their rows cannot be brought back."""
+    there = {ledger_path(path, folder.root) for path, *_ in pins.details["files"]}
+    count = len(ledger.keys() - there)
+    told = "1 file that was loaded is" if count == 1 else f"{count} files that were loaded are"
+    return (f"{job.name}: {told} gone, and cannot be loaded again",) if count else ()
 
 
 def _based(pins: Pins, base: str | None) -> Pins:

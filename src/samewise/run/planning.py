@@ -13,7 +13,7 @@ from samewise.core.ownership import check_owner
 from samewise.core.records import Pins, Receipt, RunRecord
 from samewise.plan.protocol import Step, planned_steps
 from samewise.plan.unchanged import Reason, why_due
-from samewise.run.incremental import goes_on, pin_next
+from samewise.run.incremental import goes_on, pin_next, why_outdated, why_over
 from samewise.state import contracts, receipts, runs
 
 if TYPE_CHECKING:
@@ -92,18 +92,24 @@ def make_plan(
     now, receipt = past.now, past.receipt
     head = job.target.head()
     tables = {name: source.pin(window) for name, source in job.inputs.items()}
+    contract = contracts.current(store, job.pipeline, job.task) if stale and store is not None else None
+    contract_id = None if contract is None else contract.contract_id
     going_on = None
+    over: list[Reason] = []
     if job.incremental is not None:
-        going_on = pin_next(job, store, receipt, head, now=now, force=force)
+        over = why_over(job, receipt, head)
+        if stale and store is not None:
+            over = [*why_outdated(job, store, contract_id), *over]
+        going_on = pin_next(job, store, receipt, now=now, force=force, over=bool(over))
     inputs = Inputs(job.source.pin(window) if going_on is None else going_on.pins, tables)
     if head is not None:
         check_owner(head.owner, job.owner, job.target.key)
     if store is not None and job.marks_rows:
         _check_grid(job, window, store)
-    contract = contracts.current(store, job.pipeline, job.task) if stale and store is not None else None
-    reasons = _reasons(job, window, inputs, receipt, head, None if contract is None else contract.contract_id)
-    if going_on is not None and going_on.nothing:
-        reasons = []
+    reasons = _reasons(job, window, inputs, receipt, head, contract_id)
+    if going_on is not None:
+        # What is not in `over` is a reason to load what is new, as long as there is any.
+        reasons = over if going_on.nothing else [*over, *(reason for reason in reasons if reason not in over)]
     reason = Reason.FORCED if force else (reasons[0] if reasons else None)
     record = _record(job, window, inputs, generation=1, base_version=-1 if head is None else head.version)
     return Plan(

@@ -44,6 +44,9 @@ def landed_receipt(job: Job, run: RunRecord, landed: Landed, gathered: Gathered,
     version = commit.version if commit is not None else (-1 if head is None else head.version)
     measures = _measures(job, run, landed, gathered, own=own)
     changes = _changes(gathered, stamp, own=own)
+    quarantined = gathered.rows_quarantined
+    if quarantined is None and stamp is not None:
+        quarantined = stamp.rows_quarantined
     return Receipt(
         run_id=run.run_id,
         pipeline=run.pipeline,
@@ -56,9 +59,9 @@ def landed_receipt(job: Job, run: RunRecord, landed: Landed, gathered: Gathered,
         fingerprint=run.fingerprint,
         contract=run.contract if stamp is None else stamp.contract,
         measures=measures,
-        rows_read=_rows_read(job, gathered, stamp, measures, own=own),
+        rows_read=_rows_read(job, gathered, stamp, measures, quarantined, own=own),
         rows_staged=measures.rows if measures is not None and job.stages else None,
-        rows_quarantined=gathered.rows_quarantined,
+        rows_quarantined=quarantined,
         epoch=run.epoch,
         wrote=commit is not None or job.keyed is None,
         table_id=None if head is None else head.table_id,
@@ -119,14 +122,22 @@ def _measures(job: Job, run: RunRecord, landed: Landed, gathered: Gathered, *, o
 
 
 def _rows_read(
-    job: Job, gathered: Gathered, stamp: Stamp | None, measures: Measures | None, *, own: bool
+    job: Job,
+    gathered: Gathered,
+    stamp: Stamp | None,
+    measures: Measures | None,
+    quarantined: int | None,
+    *,
+    own: bool,
 ) -> int | None:
     if gathered.rows_read is not None:
         return gathered.rows_read
-    quarantined = gathered.rows_quarantined or 0
+    if stamp is not None and stamp.rows_read is not None:
+        return stamp.rows_read
     if own and gathered.reading is not None:
         found = figures(gathered.reading)
-        return None if found is None else int(found["rows"]) + quarantined
-    if own and job.passes_through and measures is not None:
-        return measures.rows + quarantined
-    return None if stamp is None else stamp.rows_read
+        return None if found is None else int(found["rows"]) + (quarantined or 0)
+    if measures is None or not job.passes_through or job.dedup is not None or (job.sets_aside and quarantined is None):
+        return None
+    # Whichever attempt wrote them: every row that was read is in the target or in the quarantine.
+    return measures.rows + (quarantined or 0)

@@ -14,10 +14,12 @@ from samewise.core.records import Pins, Point, Receipt, RunRecord, RunStatus, St
 from samewise.core.schema import Schema
 from samewise.core.windows import FULL, Window, parse_instant
 from samewise.plan.grid import contiguous_end, due_windows
+from samewise.plan.new_files import Loaded
 from samewise.run.events import Listener, Note
-from samewise.run.incremental import Since
+from samewise.run.incremental import NewFiles, Since
 from samewise.run.job import Job
-from samewise.state import contracts, epochs, receipts, restore, runs, watermarks
+from samewise.run.keyed import visible
+from samewise.state import contracts, epochs, files, receipts, restore, runs, watermarks
 from samewise.state.store import Store
 
 _RECOVERED = "recovered from the target"
@@ -65,6 +67,8 @@ def recover(job: Job, store: Store, *, adopt: bool, emit: Listener) -> Recovered
         restore.restore_watermark(store, job.pipeline, job.task, mark, _RECOVERED)
     elif isinstance(job.incremental, Since):
         mark = _restore_mark(job, store, commits, generation)
+    elif isinstance(job.incremental, NewFiles):
+        _restore_files(job, store, commits, generation)
     if changes_hands:
         # Last: until everything is there again, a run must not be able to start.
         job.target.adopt(job.owner)
@@ -100,13 +104,44 @@ def _restore_mark(job: Job, store: Store, commits: Sequence[TargetCommit], known
     A run that found nothing to write moved it without a commit: then some rows are read once more.
     """
     told = [c.stamp for c in commits if c.stamp is not None and c.stamp.watermark is not None]
-    newest = max(told, key=lambda stamp: stamp.generation, default=None)
-    if newest is not None and newest.watermark is not None:
-        value = parse_instant(newest.watermark)
-        moved_at = watermarks.moves(store, job.pipeline, job.task, limit=1)
-        if newest.generation > known and (not moved_at or moved_at[0].run_id != newest.run_id):
-            restore.restore_moved_watermark(store, job.pipeline, job.task, value, _RECOVERED)
+    newer = sorted((stamp for stamp in told if stamp.generation > known), key=lambda stamp: stamp.generation)
+    kept = {move.run_id for move in watermarks.moves(store, job.pipeline, job.task)}
+    for stamp in newer:
+        # What a person did is kept step by step; of the runs, where the last one came to.
+        if stamp.run_id not in kept and (stamp.moved is not None or stamp is newer[-1]):
+            _move_again(job, store, stamp)
     return watermarks.current(store, job.pipeline, job.task)
+
+
+def _restore_files(job: Job, store: Store, commits: Sequence[TargetCommit], known: int) -> None:
+    """The ledger of files, commit by commit; what the store knows stands, unless a newer run has loaded it again.
+
+    A run that found every row in the target told nobody, nor did one of very many files: these are loaded once more.
+    """
+    ledger = files.loaded(store, job.pipeline, job.task)
+    told = [c.stamp for c in commits if c.stamp is not None and c.stamp.kind == "data"]
+    for stamp in sorted(told, key=lambda stamp: stamp.generation):
+        found = {path: Loaded(int(size), version) for path, size, version in stamp.files}
+        if stamp.generation <= known:
+            found = {path: file for path, file in found.items() if path not in ledger}
+        restore.restore_files(store, job.pipeline, job.task, found, stamp.run_id)
+
+
+def _move_again(job: Job, store: Store, stamp: Stamp) -> None:
+    assert stamp.watermark is not None
+    value = parse_instant(stamp.watermark)
+    if stamp.moved is None:
+        restore.restore_moved_watermark(store, job.pipeline, job.task, value, _RECOVERED)
+        return
+    restore.restore_moved_watermark(
+        store,
+        job.pipeline,
+        job.task,
+        value,
+        stamp.moved["reason"],
+        run_id=stamp.run_id,
+        moved_by=stamp.moved["by"],
+    )
 
 
 def _restore(job: Job, store: Store, commit: TargetCommit, head: Head, emit: Listener) -> bool:
@@ -121,6 +156,8 @@ def _restore(job: Job, store: Store, commit: TargetCommit, head: Head, emit: Lis
     known = receipts.latest(store, job.pipeline, job.task, stamp.window)
     if known is not None and known.generation >= stamp.generation:
         return False
+    changes = {} if stamp.changes is None else visible(stamp.changes)
+    measures = _measures(job, stamp, commit, emit)
     receipt = Receipt(
         run_id=stamp.run_id,
         pipeline=job.pipeline,
@@ -132,11 +169,18 @@ def _restore(job: Job, store: Store, commit: TargetCommit, head: Head, emit: Lis
         definition=stamp.definition,
         fingerprint=stamp.fingerprint,
         contract=stamp.contract,
-        measures=_measures(job, stamp, commit, emit),
+        measures=measures,
         rows_read=stamp.rows_read,
+        rows_quarantined=stamp.rows_quarantined,
+        rows_staged=measures.rows if job.stages else None,
         recovered=True,
+        epoch=stamp.epoch,
         landed_at=commit.timestamp,
         table_id=head.table_id,
+        rows_inserted=changes.get("rows_inserted"),
+        rows_updated=changes.get("rows_updated"),
+        rows_deleted=changes.get("rows_deleted"),
+        rows_unchanged=changes.get("rows_unchanged"),
     )
     return restore.restore_run(store, record, receipt)
 
@@ -229,6 +273,8 @@ def _record(job: Job, stamp: Stamp, version: int) -> RunRecord:
         run_ts=stamp.run_ts,
         source=Pins("recovered", stamp.fingerprint, "recovered from the target"),
         contract=stamp.contract,
+        epoch=stamp.epoch,
+        era=stamp.era,
         base_version=version - 1,
         point=Point.COMMITTING if burned else Point.DELIVERED,
         status=RunStatus.ABANDONED if burned else RunStatus.SUCCEEDED,

@@ -54,7 +54,9 @@ def _look(job: Job, window: Window, store: Store, wanted: frozenset[Reason]) -> 
     try:
         plan: Plan = make_plan(job, window, store, force=False, stale=True)
     except Refused as error:
-        return Sourceless(job, window, error) if Reason.SOURCE in wanted else None
+        # An incremental task looks for files that it has loaded only where it must load them again.
+        needs_all = job.incremental is not None and error.code == "no_files"
+        return Sourceless(job, window, error) if needs_all or Reason.SOURCE in wanted else None
     reasons = tuple(reason for reason in plan.stale if reason in wanted)
     return Stale(job, window, reasons) if reasons else None
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import getpass
+import os
+import socket
+from collections.abc import Mapping
 from datetime import datetime
 
 from samewise.core.errors import Conflict, UsageError
@@ -9,10 +13,11 @@ from samewise.core.ids import app_id, new_run_id
 from samewise.core.ownership import check_owner
 from samewise.core.records import Answer, RunStatus, Stamp
 from samewise.core.windows import FULL, instant_text
-from samewise.run.incremental import Since, starts_over
+from samewise.run.incremental import Since, why_over
 from samewise.run.job import Job
 from samewise.run.window import holding
 from samewise.state import receipts, runs, watermarks
+from samewise.state.fence import fenced_all
 from samewise.state.store import Store
 
 _NOT_MOVED = "the watermark is where it was"
@@ -29,9 +34,10 @@ def set_watermark(job: Job, store: Store, value: datetime, reason: str) -> bool:
         head = job.target.head()
         if head is not None:
             check_owner(head.owner, job.owner, job.target.key)
-        if starts_over(receipts.latest(store, job.pipeline, job.task, FULL), head):
+        over = why_over(job, receipts.latest(store, job.pipeline, job.task, FULL), head)
+        if over:
             raise UsageError(
-                f"{job.target.key} is gone: the next run starts over, whatever the watermark says",
+                f"{job.target.key}: {over[0]}: the next run starts over, whatever the watermark says",
                 kept=_NOT_MOVED,
                 next_step="write incremental.start in the pipeline's file to start later than at the oldest row",
             )
@@ -44,15 +50,23 @@ def set_watermark(job: Job, store: Store, value: datetime, reason: str) -> bool:
                 kept=_NOT_MOVED,
                 next_step=f"`samewise run {job.pipeline}` finishes it; then move the watermark",
             )
-        run_id = new_run_id()
+        run_id, person = new_run_id(), _person()
         if head is not None:
-            _tell_target(job, store, value, run_id)
+            _tell_target(job, store, value, run_id, {"by": person, "reason": reason})
         heartbeat.check()
         if unfinished is not None:
             runs.close(store, unfinished, RunStatus.ABANDONED, lease)
-        with store.transaction() as connection:
+        # Whoever was frozen since the check, and overtaken, must not move what the other one has moved since.
+        with fenced_all(store, [lease]) as connection:
             return watermarks.move(
-                connection, job.pipeline, job.task, value, run_id=run_id, reason=reason, backwards=True
+                connection,
+                job.pipeline,
+                job.task,
+                value,
+                run_id=run_id,
+                reason=reason,
+                backwards=True,
+                moved_by=person,
             )
 
 
@@ -73,7 +87,14 @@ def check_settable(job: Job) -> None:
     )
 
 
-def _tell_target(job: Job, store: Store, value: datetime, run_id: str) -> None:
+def _person() -> str:
+    try:
+        return f"{getpass.getuser()}@{socket.gethostname()}"
+    except (KeyError, OSError):  # A container may run as a number that has no name.
+        return f"user {os.getuid()}@{socket.gethostname()}"
+
+
+def _tell_target(job: Job, store: Store, value: datetime, run_id: str, moved: Mapping[str, str]) -> None:
     known = runs.latest_generation(store, job.pipeline, job.task, FULL)
     token = app_id(job.pipeline, job.task, FULL)
     generation = 1 + max(known, job.target.generation(token))
@@ -91,6 +112,7 @@ def _tell_target(job: Job, store: Store, value: datetime, run_id: str) -> None:
         run_ts=store.now(),
         kind="watermark",
         watermark=instant_text(value),
+        moved=moved,
     )
     job.target.burn(stamp)
     told = [c.stamp.run_id for c in job.target.known_commits() if c.stamp is not None and c.stamp.app_id == token]

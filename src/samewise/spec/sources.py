@@ -22,7 +22,7 @@ from samewise.spec.fields import (
     one_of,
     wrong,
 )
-from samewise.spec.times import Duration, Moment, ZoneName
+from samewise.spec.times import Duration, Lag, Moment, ZoneName
 from samewise.spec.words import closest, shown
 
 SOURCE_TYPES = ("files", "delta", "postgres")
@@ -131,8 +131,8 @@ class Since(Model):
 
     column: ColumnName
     overlap: Duration | None = None
-    lag: Duration | None = None
-    """How far behind the source's clock a run reads, for rows whose transaction is still open."""
+    lag: Lag | None = None
+    """How far behind the source's clock a run reads, for rows whose transaction is open; `0s` if there are none."""
     start: Moment | None = None
     """Where the first run begins; at the oldest row without it."""
     timezone: ZoneName | None = None

@@ -39,8 +39,16 @@ def parse_duration(value: object) -> timedelta:
         raise wrong(f"{shown(value)} is too long a duration") from None
 
 
+def parse_lag(value: object) -> timedelta:
+    """The same, or `0s`: no lag at all, where someone has thought about it."""
+    match = _DURATION.fullmatch(value) if isinstance(value, str) else None
+    return timedelta() if match is not None and int(match[1]) == 0 else parse_duration(value)
+
+
 def format_duration(value: timedelta) -> str:
     """The shortest way to write it."""
+    if not value:
+        return "0s"
     for unit in ("d", "h", "m", "s"):
         if value % _UNITS[unit] == timedelta():
             return f"{value // _UNITS[unit]}{unit}"
@@ -105,6 +113,12 @@ def _moment_json(value: date | datetime) -> str:
 Duration = Annotated[
     timedelta,
     BeforeValidator(parse_duration),
+    PlainSerializer(format_duration, return_type=str),
+    WithJsonSchema({"type": "string", "pattern": f"^{_DURATION.pattern}$"}),
+]
+Lag = Annotated[
+    timedelta,
+    BeforeValidator(parse_lag),
     PlainSerializer(format_duration, return_type=str),
     WithJsonSchema({"type": "string", "pattern": f"^{_DURATION.pattern}$"}),
 ]

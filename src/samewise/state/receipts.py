@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from samewise.core.measures import Measures
 from samewise.core.records import Receipt, RunRecord
-from samewise.core.windows import Window, parse_instant
+from samewise.core.windows import FULL, Window, parse_instant
 from samewise.state.engine import insert_all_new, insert_new
+from samewise.state.runs import from_row
 from samewise.state.store import Store, rides_out
 
 if TYPE_CHECKING:
@@ -100,6 +101,44 @@ def latest_all(store: Store, pipeline: str, task: str) -> dict[str, Receipt]:
         task=task,
     )
     return {row["window_key"]: _receipt(row) for row in rows}
+
+
+@rides_out
+def newest_other(store: Store, pipeline: str, task: str, column: str, value: str | None) -> int:
+    """The newest generation of the window `full` that landed under another `definition` or `contract`; 0 for none.
+
+    A receipt that does not say, or nothing to compare it with, is not another one.
+    """
+    if column not in ("definition", "contract"):
+        raise ValueError(f"receipts are not told apart by {column}")
+    rows = store.rows(
+        f"""
+        SELECT max(generation) AS generation FROM samewise_receipts
+        WHERE pipeline = :pipeline AND task = :task AND window_key = :window_key AND {column} <> :value
+        """,
+        pipeline=pipeline,
+        task=task,
+        window_key=FULL.key,
+        value=value,
+    )
+    return rows[0]["generation"] or 0
+
+
+@rides_out
+def runs_after(store: Store, pipeline: str, task: str, generation: int) -> list[RunRecord]:
+    """The runs of the window `full` that landed after this generation, newest first."""
+    rows = store.rows(
+        """
+        SELECT r.* FROM samewise_runs r JOIN samewise_receipts t ON t.run_id = r.run_id
+        WHERE t.pipeline = :pipeline AND t.task = :task AND t.window_key = :window_key AND t.generation > :generation
+        ORDER BY t.generation DESC
+        """,
+        pipeline=pipeline,
+        task=task,
+        window_key=FULL.key,
+        generation=generation,
+    )
+    return [from_row(row) for row in rows]
 
 
 @rides_out

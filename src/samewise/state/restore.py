@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
 from samewise.core.records import Receipt, RunRecord, RunStatus
-from samewise.state import receipts, runs, watermarks
+from samewise.plan.new_files import Loaded
+from samewise.state import files, receipts, runs, watermarks
 from samewise.state.engine import insert_new, now
 from samewise.state.store import Store
 from samewise.state.tables import runs as runs_table
@@ -43,7 +45,24 @@ def restore_watermark(store: Store, pipeline: str, task: str, value: datetime, r
         return watermarks.move(connection, pipeline, task, value, run_id=None, reason=reason)
 
 
-def restore_moved_watermark(store: Store, pipeline: str, task: str, value: datetime, reason: str) -> bool:
+def restore_moved_watermark(
+    store: Store,
+    pipeline: str,
+    task: str,
+    value: datetime,
+    reason: str,
+    *,
+    run_id: str | None = None,
+    moved_by: str | None = None,
+) -> bool:
     """The same, also backwards: for a move by a person that the target remembers and the store does not."""
     with store.transaction() as connection:
-        return watermarks.move(connection, pipeline, task, value, run_id=None, reason=reason, backwards=True)
+        return watermarks.move(
+            connection, pipeline, task, value, run_id=run_id, reason=reason, backwards=True, moved_by=moved_by
+        )
+
+
+def restore_files(store: Store, pipeline: str, task: str, loaded: Mapping[str, Loaded], run_id: str) -> None:
+    """Put files into the ledger, as the commit that loaded them tells."""
+    with store.transaction() as connection:
+        files.put(connection, pipeline, task, loaded, run_id)

@@ -173,6 +173,7 @@ watermark_moves = Table(
     Column("moved_at", Instant, nullable=False),
     Column("run_id", Text),
     Column("reason", Text, nullable=False),
+    Column("moved_by", Text),
 )
 
 contracts = Table(

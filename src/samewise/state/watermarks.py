@@ -14,6 +14,8 @@ from samewise.state.store import Store, rides_out
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+    from samewise.state.plain import Row
+
 
 @dataclass(frozen=True, slots=True)
 class Move:
@@ -23,6 +25,17 @@ class Move:
     moved_at: datetime
     run_id: str | None
     reason: str
+    moved_by: str | None = None
+    """The person; None where a run or a recovery moved it."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandMove:
+    """One step that a person made, and from where."""
+
+    task: str
+    before: datetime | None
+    move: Move
 
 
 @rides_out
@@ -49,7 +62,31 @@ def moves(store: Store, pipeline: str, task: str, *, limit: int = 50) -> list[Mo
         task=task,
         limit=limit,
     )
-    return [Move(parse_instant(row["value"]), row["moved_at"], row["run_id"], row["reason"]) for row in rows]
+    return [_move(row) for row in rows]
+
+
+@rides_out
+def moves_by_hand(store: Store, pipeline: str, *, limit: int = 50) -> list[HandMove]:
+    """What persons have done to the watermarks of a pipeline, the newest step first."""
+    rows = store.rows(
+        """
+        SELECT m.*, b.value AS value_before FROM samewise_watermark_moves m
+        LEFT JOIN samewise_watermark_moves b
+          ON b.pipeline = m.pipeline AND b.task = m.task AND b.number = m.number - 1
+        WHERE m.pipeline = :pipeline AND m.moved_by IS NOT NULL
+        ORDER BY m.moved_at DESC, m.number DESC LIMIT :limit
+        """,
+        pipeline=pipeline,
+        limit=limit,
+    )
+    return [
+        HandMove(row["task"], None if row["value_before"] is None else parse_instant(row["value_before"]), _move(row))
+        for row in rows
+    ]
+
+
+def _move(row: Row) -> Move:
+    return Move(parse_instant(row["value"]), row["moved_at"], row["run_id"], row["reason"], row["moved_by"])
 
 
 def move(
@@ -61,6 +98,7 @@ def move(
     run_id: str | None,
     reason: str,
     backwards: bool = False,
+    moved_by: str | None = None,
 ) -> bool:
     """Move the watermark to `value`; False, and nothing changed, if it is there, or further and may not go back."""
     from sqlalchemy import update
@@ -84,6 +122,7 @@ def move(
             moved_at=now(connection),
             run_id=run_id,
             reason=reason,
+            moved_by=moved_by,
         )
     )
     return True
