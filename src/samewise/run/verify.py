@@ -140,7 +140,7 @@ def measure_staged(
             raise _broken(staged, condition, broken[name], measures.rows)
     _check_count(rules, measures.rows)
     for columns in rules.unique:
-        _check_unique(staged, columns)
+        check_unique(staged, columns)
     return _with_sums(measures, known)
 
 
@@ -210,7 +210,18 @@ def _check_count(rules: Rules, rows: int) -> None:
         )
 
 
-def _check_unique(staged: DataFrame, columns: Sequence[str]) -> None:
+def check_empty(rows: int, on_empty: str) -> None:
+    """Raise `Refused` for a result without rows where the pipeline wants some."""
+    if rows == 0 and on_empty == "fail":
+        raise Refused(
+            "the result is empty, and on_empty is fail",
+            code="empty",
+            next_step="check the source; if an empty window is right, write on_empty: clear or keep",
+        )
+
+
+def check_unique(staged: DataFrame, columns: Sequence[str]) -> None:
+    """Raise `Refused` where two rows have the same values in `columns`."""
     from pyspark.sql import functions as f
 
     names = [quote(column) for column in columns]
