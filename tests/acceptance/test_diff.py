@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.acceptance.test_merge import COLUMNS, DELETES, MERGE
+from tests.acceptance.test_merge import COLUMNS, DELETES, INSERT, MERGE
 from tests.support.project import DAY, NEXT_DAY, Shop
 
 if TYPE_CHECKING:
@@ -29,7 +29,16 @@ def test_by_key_it_tells_what_the_run_then_does_and_writes_nothing(shop: Shop, s
     assert not shop.leftovers()
     kinds = ("rows_inserted", "rows_updated", "rows_deleted", "rows_unchanged")
     assert [told[kind] for kind in kinds] == [1, 1, 1, 1]
-    assert told["examples"]["updated"][0]["order_id"] == 1
+    assert told["examples"]["updated"] == [
+        {
+            "order_id": 1,
+            "amount": 9.0,
+            "status": "paid",
+            "version": 2,
+            "before": {"amount": 1.0, "status": "new", "version": 1},
+        }
+    ]
+    assert [row["order_id"] for row in told["examples"]["unchanged"]] == [0]
     done = shop.run(window=NEXT_DAY).window
     assert [done[kind] for kind in kinds] == [told[kind] for kind in kinds]
     again = shop.do("diff", "orders", "--window", NEXT_DAY, "--json").json["windows"][0]
@@ -46,6 +55,7 @@ def test_of_a_window_it_counts_equal_rows_as_often_as_they_are_there(shop: Shop,
     assert line.split() == [DAY, "1", "0", "2", "1"]
     assert "+ order_id=3" in told.stdout
     assert "- order_id=2" in told.stdout
+    assert "= order_id=1" in told.stdout
     assert max(len(line) for line in told.stdout.splitlines()) <= 80
 
 
@@ -59,3 +69,76 @@ def test_with_a_unique_rule_a_changed_row_is_one_update(shop: Shop, spark: Spark
     assert told["examples"]["updated"] == [
         {"order_id": 1, "amount": 1.5, "status": "new", "order_date": DAY, "before": {"amount": 1.0}}
     ]
+
+
+def test_an_older_row_of_a_batch_is_not_shown_as_the_one_that_stays(shop: Shop, spark: SparkSession) -> None:
+    shop.pipeline(MERGE)
+    shop.orders([(1, "2.00", "paid", 2)], day=DAY, columns=tuple(COLUMNS))
+    assert shop.run(window=DAY).code == 0
+    shop.orders([(1, "1.00", "new", 1)], day=NEXT_DAY, columns=tuple(COLUMNS))
+    told = shop.do("diff", "orders", "--window", NEXT_DAY, "--json").json["windows"][0]
+    assert told["examples"] == {"unchanged": [{"order_id": 1, "amount": 2.0, "status": "paid", "version": 2}]}
+
+
+def test_of_a_key_that_is_there_insert_new_shows_the_row_that_stays(shop: Shop, spark: SparkSession) -> None:
+    shop.pipeline(INSERT)
+    shop.orders([(1, "2.00", "paid", 1)], day=DAY, columns=tuple(COLUMNS))
+    assert shop.run(window=DAY).code == 0
+    shop.orders([(1, "9.00", "other", 1), (2, "1.00", "new", 1)], day=NEXT_DAY, columns=tuple(COLUMNS))
+    told = shop.do("diff", "orders", "--window", NEXT_DAY, "--json").json["windows"][0]
+    assert (told["rows_inserted"], told["rows_unchanged"]) == (1, 1)
+    assert [row["status"] for row in told["examples"]["unchanged"]] == ["paid"]
+
+
+def test_a_change_of_a_microsecond_is_a_change(shop: Shop, spark: SparkSession) -> None:
+    columns = {"order_id": "bigint", "paid_at": "timestamp", "order_date": "date"}
+    shop.pipeline({"source.schema": columns, "expect": [{"unique": ["order_id"]}]})
+    shop.orders([(1, "2026-04-25T10:00:00.123456Z")], columns=tuple(columns))
+    assert shop.run().code == 0
+    shop.orders([(1, "2026-04-25T10:00:00.123457Z")], columns=tuple(columns))
+    by_key = shop.do("diff", "orders", "--window", DAY, "--json").json["windows"][0]
+    assert (by_key["rows_updated"], by_key["rows_unchanged"]) == (1, 0)
+    assert by_key["examples"]["updated"][0]["before"] == {"paid_at": "2026-04-25 10:00:00.123456Z"}
+
+    shop.pipeline({"source.schema": columns})
+    by_contents = shop.do("diff", "orders", "--window", DAY, "--json").json["windows"][0]
+    assert (by_contents["rows_inserted"], by_contents["rows_deleted"], by_contents["rows_unchanged"]) == (1, 1, 0)
+
+
+def test_where_an_empty_window_keeps_its_rows_none_is_told_to_be_deleted(shop: Shop, spark: SparkSession) -> None:
+    shop.pipeline({"write.on_empty": "keep"})
+    shop.orders()
+    assert shop.run().code == 0
+    shop.orders([])
+    told = shop.do("diff", "orders", "--window", DAY, "--json").json["windows"][0]
+    assert (told["rows_deleted"], told["rows_unchanged"]) == (0, 2)
+    assert [row["order_id"] for row in told["examples"]["unchanged"]] == [1, 2]
+    assert shop.run().code == 0
+    assert len(shop.rows(spark)) == 2
+
+
+def test_an_empty_window_that_the_run_would_refuse_is_refused(shop: Shop, spark: SparkSession) -> None:
+    shop.pipeline({"write.on_empty": "fail"})
+    shop.orders([])
+    told = shop.do("diff", "orders", "--window", DAY, "--json")
+    assert told.code == 3
+    assert "on_empty is fail" in told.text
+
+
+def test_a_unique_rule_that_the_result_breaks_is_refused_as_by_the_run(shop: Shop, spark: SparkSession) -> None:
+    shop.pipeline({"expect": [{"unique": ["order_id"]}]})
+    shop.orders([(1, "1.00", "new"), (1, "2.00", "new")])
+    told = shop.do("diff", "orders", "--window", DAY)
+    assert told.code == 3
+    assert "expectation unique: [order_id] is broken by 1 values" in told.text
+
+
+def test_a_key_that_the_target_holds_twice_pairs_no_rows(shop: Shop, spark: SparkSession) -> None:
+    shop.orders([(1, "1.00", "new"), (1, "2.00", "new")])
+    assert shop.run().code == 0
+    shop.pipeline({"expect": [{"unique": ["order_id"]}]})
+    shop.orders([(1, "1.00", "new"), (2, "2.00", "new")])
+    told = shop.do("diff", "orders", "--window", DAY, "--json").json["windows"][0]
+    kinds = ("rows_inserted", "rows_updated", "rows_deleted", "rows_unchanged")
+    assert [told[kind] for kind in kinds] == [1, 0, 1, 1]
+    assert told["key"] == []

@@ -9,7 +9,7 @@ import pytest
 
 from samewise.core import failpoints
 from samewise.core.failpoints import Failpoint, Killed
-from tests.support.project import DAY, NEXT_DAY, Answer, Shop, told_in_three_parts
+from tests.support.project import COLUMNS, DAY, NEXT_DAY, Answer, Shop, told_in_three_parts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -214,6 +214,31 @@ def test_a_sum_that_is_not_the_promised_one_is_refused(shop: Shop, spark: SparkS
     shop.orders()
     promise(shop, sums={"amount": "10.76"})
     assert_refused(shop, shop.run(), "manifest_mismatch", "amount to add up to 10.76, it is 10.75")
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        ("betrag", "the sum of betrag, and the source has only order_id, amount, status, order_date"),
+        ("order_date", "the sum of order_date, which is date"),
+        ("status", "the sum of status, which holds what is no number"),
+    ],
+)
+def test_a_manifest_that_adds_up_what_is_no_number_is_refused_not_blamed_on_the_transform(
+    shop: Shop, spark: SparkSession, column: str, words: str
+) -> None:
+    shop.pipeline(MANIFEST)
+    shop.orders()
+    promise(shop, sums={column: "10.75"})
+    assert_refused(shop, shop.run(), "bad_manifest", words)
+    assert shop.version() == -1
+
+
+def test_numbers_in_a_column_of_text_add_up(shop: Shop, spark: SparkSession) -> None:
+    shop.pipeline({**MANIFEST, "source.schema": {**COLUMNS, "amount": "string"}})
+    shop.orders()
+    promise(shop, sums={"amount": "10.75"})
+    assert shop.run().code == 0
 
 
 @pytest.mark.parametrize(

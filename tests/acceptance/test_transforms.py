@@ -101,6 +101,19 @@ def test_a_clock_or_a_random_value_in_a_function_is_found_in_the_plan(
     assert shop.version() == -1
 
 
+def test_a_clock_after_thirty_columns_is_found_in_a_session_that_was_there_before(
+    shop: Shop, spark: SparkSession
+) -> None:
+    python(
+        shop,
+        "    many = [f'order_id + {at} AS c{at}' for at in range(30)]\n"
+        "    return rows.selectExpr('order_date', *many, 'current_timestamp() AS loaded_at')\n",
+    )
+    shop.orders()
+    assert_theirs(shop.run(), "current_timestamp")
+    assert shop.version() == -1
+
+
 def test_a_parameter_is_a_value_whatever_it_looks_like(shop: Shop, spark: SparkSession) -> None:
     sql(
         shop,

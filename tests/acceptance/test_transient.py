@@ -107,6 +107,25 @@ def test_attempts_that_are_used_up_are_exit_code_75_and_the_next_run_is_fine(
     assert shop.ids(spark) == [1, 2]
 
 
+def test_a_commit_that_broke_off_is_not_called_an_untouched_target(
+    shop: Shop, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.orders()
+    publish = DeltaTarget.publish
+
+    def lands_and_breaks_off(*arguments: Any) -> Published:
+        publish(*arguments)
+        raise ConnectionResetError("connection reset by peer")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(DeltaTarget, "publish", lands_and_breaks_off)
+        answer = shop.run()
+    assert (answer.code, answer.json["error"]["code"]) == (75, "transient")
+    assert answer.json["error"]["kept"].startswith("the target holds either the old rows or the new ones, and the next")
+    assert shop.run().code == 0
+    assert shop.ids(spark) == [1, 2]
+
+
 def test_an_error_that_nobody_knows_is_not_tried_again(
     shop: Shop, spark: SparkSession, broken: Callable[[int, Exception], None]
 ) -> None:
@@ -115,6 +134,7 @@ def test_an_error_that_nobody_knows_is_not_tried_again(
     broken(1, RuntimeError("never seen before"))
     answer = shop.run()
     assert (answer.code, answer.json["error"]["code"]) == (1, "unexpected")
+    assert "either the old rows or the new ones" in answer.json["error"]["kept"], "it came during the commit"
     (run,) = shop.history()
     assert [a["number"] for a in run["attempts"]] == [1]
 

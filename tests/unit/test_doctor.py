@@ -30,6 +30,7 @@ from samewise.run.installed import java_major, java_version
 from samewise.run.jars import DELTA
 from samewise.run.jars import VARIABLE as JARS
 from samewise.run.session import SparkSettings
+from samewise.storage.delta_log import DeltaLog
 from samewise.storage.postgres import Server
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -203,6 +204,20 @@ def test_a_target_that_forgets_tokens_is_wrong() -> None:
 
 def test_a_target_that_remembers_is_fine() -> None:
     assert check_token_memory("orders", lambda: {"delta.minReaderVersion": "1"}).ok
+
+
+def test_a_target_that_only_spark_can_read_is_said_to_be_one(tmp_path: Path) -> None:
+    place = tmp_path / "50%20off"
+    place.mkdir()
+
+    def read() -> dict[str, str]:
+        log = DeltaLog.open(str(place))
+        return {} if log is None else log.properties
+
+    check = check_token_memory("orders", read)
+    assert check.ok
+    assert check.detail.startswith("cannot be read here, only by Spark")
+    assert "50%20off" in check.detail
 
 
 def test_a_connection_that_opens_is_fine() -> None:

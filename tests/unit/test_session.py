@@ -64,6 +64,7 @@ lent = guest()
 seen["guest zone"] = lent.conf.get(zone)
 seen["guest setting"] = lent.conf.get("my.own")
 seen["guest files"] = lent.conf.get(files)
+seen["guest fields"] = lent.conf.get("spark.sql.debug.maxToStringFields")
 if remote is None:
     seen["caller zone while lent"] = spark.conf.get(zone)
     found = LazySpark(settings)()
@@ -168,6 +169,10 @@ def test_a_window_of_few_partitions_is_written_without_sorting_it(seen: dict[str
 
 def test_how_many_files_are_open_at_once_is_left_to_a_caller_who_has_decided_it(seen: dict[str, Any]) -> None:
     assert seen["guest files"] == "7"
+
+
+def test_a_brought_session_shows_whole_plans_however_many_columns(seen: dict[str, Any]) -> None:
+    assert int(seen["guest fields"]) >= 10_000
 
 
 def test_a_session_of_another_zone_leaves_the_first_alone(seen: dict[str, Any]) -> None:
@@ -289,6 +294,11 @@ def conf_of(settings: SparkSettings, *jars: Path, fast_jvm: bool = False) -> dic
 def test_a_cluster_keeps_its_own_partition_numbers(tmp_path: Path) -> None:
     conf = conf_of(SparkSettings(log_dir=tmp_path, master="yarn"))
     assert "spark.sql.shuffle.partitions" not in conf
+
+
+def test_a_project_cannot_shorten_the_plans_that_are_searched(tmp_path: Path) -> None:
+    conf = conf_of(SparkSettings(log_dir=tmp_path, conf={"spark.sql.debug.maxToStringFields": "10"}))
+    assert int(conf["spark.sql.debug.maxToStringFields"]) >= 10_000
 
 
 def test_extensions_of_the_project_are_joined_with_deltas(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from samewise.run.diff import Difference
 
 _WIDTH = 80
-_SIGNS = {"inserted": "+", "updated": "~", "deleted": "-"}
+_SIGNS = {"inserted": "+", "updated": "~", "deleted": "-", "unchanged": "="}
 
 
 def show_diff(
@@ -66,7 +66,7 @@ def _show(found: list[Difference]) -> None:
                 say(_cut(f"  {_SIGNS[kind]} {_text(row)}"))
     if any(not one.key and one.counts.get("deleted") and one.counts.get("inserted") for one in found):
         say()
-        say("No key is declared, so a changed row shows as one deleted and one inserted.")
+        say("No key tells rows apart: a changed row shows as one deleted and one inserted.")
 
 
 def _name(one: Difference) -> str:

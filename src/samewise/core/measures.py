@@ -13,7 +13,7 @@ from decimal import Decimal
 
 from samewise.core.ids import Json
 from samewise.core.schema import Column, Schema
-from samewise.core.sql import quote
+from samewise.core.sql import literal, quote
 
 _HASH_BITS = 96
 _HASH_PREFIX = "hash_"
@@ -129,8 +129,17 @@ def row_hash_expression(schema: Schema, value: Callable[[Column], str] | None = 
 
 def exact_text(column: Column, value: str | None = None) -> str:
     """A nested value as text that tells any two apart: with its NULLs, its microseconds, and in no session's zone."""
+    return _exact_json(f"'v', {value or _named(column)}")
+
+
+def exact_row_text(columns: Schema) -> str:
+    """A whole row as text, as exact, under the names of its columns."""
+    return _exact_json(", ".join(f"{literal(column.name)}, {_named(column)}" for column in columns))
+
+
+def _exact_json(fields: str) -> str:
     options = ", ".join(f"'{key}', '{item}'" for key, item in _EXACT_JSON.items())
-    return f"to_json(named_struct('v', {value or _named(column)}), map({options}))"
+    return f"to_json(named_struct({fields}), map({options}))"
 
 
 def _named(column: Column) -> str:

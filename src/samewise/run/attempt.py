@@ -40,7 +40,7 @@ from samewise.run.observe import figures, observed
 from samewise.run.quarantine import keep_only, set_aside
 from samewise.run.receipt import Gathered, landed_contract, landed_receipt
 from samewise.run.rows import Prepared, check_pins, prepare_rows
-from samewise.run.verify import check_manifest, measure_staged
+from samewise.run.verify import check_empty, check_manifest, measure_staged
 from samewise.state import attempts, contracts, epochs, leases, runs
 from samewise.state.attempts import AttemptStatus
 from samewise.state.checkpoint import Reach, checkpoint
@@ -180,12 +180,7 @@ class Attempt:
             # Nothing came between the source and the staged rows: as many were read.
             passing = {"rows": gathered.measures.rows + without_key}
             gathered.rows_read = check_manifest(self.job.source, self.run, fits, passing, quarantined)
-        if gathered.measures.rows == 0 and self.job.on_empty == "fail":
-            raise Refused(
-                "the result is empty, and on_empty is fail",
-                code="empty",
-                next_step="check the source; if an empty window is right, write on_empty: clear or keep",
-            )
+        check_empty(gathered.measures.rows, self.job.on_empty)
         self._rows = staged
         self._advance(Point.VERIFIED)
         failpoints.reach(Failpoint.VERIFIED)

@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from samewise.core.errors import Refused, SamewiseError
 from samewise.core.keyed import CHANGE, Change, Keyed, content
-from samewise.core.keys import has_null
+from samewise.core.keys import has_null, same_key
+from samewise.core.measures import exact_row_text
 from samewise.core.records import RunRecord
 from samewise.core.schema import Schema
-from samewise.core.sql import literal, quote
+from samewise.core.sql import quote
 from samewise.core.windows import Window
 from samewise.plan.drift import contract_id
 from samewise.run.job import Job
-from samewise.run.keyed import look_over, marked, refuse, visible
+from samewise.run.keyed import living, look_over, marked, refuse, visible
 from samewise.run.planning import make_plan, new_record
 from samewise.run.rows import Prepared, prepare_rows
+from samewise.run.verify import check_empty, check_unique
 from samewise.state import epochs
 from samewise.state.store import Store
 from samewise.storage.frames import schema_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, Row
 
 _EXAMPLES = 3
 _HERE, _THERE = "_samewise_here", "_samewise_there"
+_COPIES = "_samewise_copies"
+_KINDS = ("inserted", "updated", "deleted", "unchanged")
+# A delete of a key that is not there is left out: there is no row to show.
+_STAYS = (Change.SAME, Change.STAMP, Change.OLDER)
+
+Examples = Mapping[str, Sequence[Mapping[str, Any]]]
+Found = tuple[Mapping[str, int], Examples]
+"""How many rows of each kind, and a few of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +49,8 @@ class Difference:
     label: str
     counts: Mapping[str, int]
     """`inserted`, `updated`, `deleted`, `unchanged`."""
-    examples: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
-    """A few rows of each kind, as JSON. An updated one has what is there under `before`."""
+    examples: Examples = field(default_factory=dict)
+    """A few rows of each kind, as JSON. An updated one has what is there under `before`, an unchanged one is there."""
     key: Sequence[str] = ()
     """By which rows were paired; without one a changed row is one deleted and one inserted."""
 
@@ -57,8 +68,7 @@ def diff_window(job: Job, window: Window, store: Store | None) -> Difference:
     """Compare what a run would write with what is there. Raises `Refused` where a run would be, too."""
     plan = make_plan(job, window, store, force=False)
     if job.incremental is not None and plan.reason is None:
-        nothing = dict.fromkeys(("inserted", "updated", "deleted", "unchanged"), 0)
-        return Difference(job.task, window, job.label(window), nothing)
+        return Difference(job.task, window, job.label(window), dict.fromkeys(_KINDS, 0))
     run = new_record(plan)
     try:
         prepared = prepare_rows(job, run, store)
@@ -92,21 +102,48 @@ def _by_key(job: Job, keyed: Keyed, run: RunRecord, prepared: Prepared, store: S
     compared = job.target.compare(rows, keyed, look_over(rows, keyed, run.era or 0))
     counts = {str(row[CHANGE]): int(row["n"]) for row in compared.groupBy(CHANGE).count().toDF(CHANGE, "n").collect()}
     refuse(keyed, counts, compared)
-    seen = visible(counts)
-    columns = [quote(column.name) for column in content(schema_of(compared))]
-    examples = {
-        name: _rows(compared.where(f"{CHANGE} = '{change}'").select(*columns), keyed.key)
-        for name, change in (("inserted", Change.INSERT), ("updated", Change.UPDATE), ("deleted", Change.DELETE))
-        if counts.get(change)
+    seen = {name.removeprefix("rows_"): count for name, count in visible(counts).items()}
+    examples = _examples_by_key(job, keyed, compared, seen)
+    return Difference(job.task, run.window, job.label(run.window), seen, examples, keyed.key)
+
+
+def _examples_by_key(job: Job, keyed: Keyed, compared: DataFrame, counts: Mapping[str, int]) -> Examples:
+    """What is there is looked up in the target: an older row of the batch is not the one that stays."""
+    columns = content(schema_of(compared))
+    packed, names = exact_row_text(columns), [quote(name) for name in keyed.key]
+
+    def pairs(changes: Sequence[Change], *, beside: bool) -> list[tuple[str, str | None]]:
+        chosen = compared.where(f"{CHANGE} IN ({', '.join(repr(str(change)) for change in changes)})")
+        rows = chosen.selectExpr(*names, f"{packed} AS {_HERE}")
+        there = job.target.rows(None) if beside else None
+        if there is None:
+            rows = rows.selectExpr("*", f"CAST(NULL AS STRING) AS {_THERE}")
+        else:
+            rows = _beside(rows, living(there), columns, keyed.key)
+        found = rows.orderBy(*names).limit(_EXAMPLES).select(_HERE, _THERE).collect()
+        return [(row[_HERE], row[_THERE]) for row in found]
+
+    shown = {
+        "inserted": ([Change.INSERT], False),
+        "updated": ([Change.UPDATE], True),
+        "deleted": ([Change.DELETE], False),
+        "unchanged": (_STAYS, True),
     }
-    return Difference(
-        job.task,
-        run.window,
-        job.label(run.window),
-        {name.removeprefix("rows_"): count for name, count in seen.items()},
-        examples,
-        keyed.key,
-    )
+    examples = {
+        name: [_example(name, *pair) for pair in pairs(changes, beside=beside)]
+        for name, (changes, beside) in shown.items()
+        if counts[name]
+    }
+    return {name: rows for name, rows in examples.items() if rows}
+
+
+def _beside(rows: DataFrame, there: DataFrame, columns: Schema, key: Sequence[str]) -> DataFrame:
+    """`rows`, each with the target's row of the same key as text."""
+    from pyspark.sql import functions as f
+
+    other = _like(there, columns).selectExpr(*[quote(name) for name in key], f"{exact_row_text(columns)} AS {_THERE}")
+    joined = rows.alias("b").join(other.alias("t"), f.expr(same_key(key, "b", "t")))
+    return joined.selectExpr("b.*", f"t.{_THERE}")
 
 
 def _with_epoch(run: RunRecord, prepared: Prepared, store: Store | None) -> RunRecord:
@@ -128,70 +165,109 @@ def _by_contents(job: Job, run: RunRecord, prepared: Prepared) -> Difference:
     key = _natural_key(job, columns)
     there = _like(there, columns)
     here = here.select(*[quote(column.name) for column in columns])
-    if key:
-        return _paired(job, run, here, there, columns, key)
-    packed = _packed(columns)
-    # As multisets: how often each row is on either side.
+    found = _paired(job, here, there, columns, key) if key else None
+    if found is None:
+        key, found = (), _as_multisets(here, there, columns)
+    counts, examples = _where_empty(job, *found)
+    return Difference(job.task, run.window, job.label(run.window), counts, examples, key)
+
+
+def _where_empty(job: Job, counts: Mapping[str, int], examples: Examples) -> Found:
+    """The same, unless the result has no rows: then `on_empty` says what becomes of those that are there."""
+    rows = counts["inserted"] + counts["updated"] + counts["unchanged"]
+    check_empty(rows, job.on_empty)
+    if rows or job.on_empty != "keep":
+        return counts, examples
+    kept = {**counts, "deleted": 0, "unchanged": counts["deleted"]}
+    return kept, {"unchanged": examples["deleted"]} if examples else {}
+
+
+def _as_multisets(here: DataFrame, there: DataFrame, columns: Schema) -> Found:
+    """By how often each row is on either side."""
+    packed = exact_row_text(columns)
     sides = here.selectExpr(f"{packed} AS body", "1L AS here", "0L AS there").unionAll(
         there.selectExpr(f"{packed} AS body", "0L AS here", "1L AS there")
     )
     counted = sides.groupBy("body").agg({"here": "sum", "there": "sum"}).toDF("body", "here", "there")
     totals = counted.selectExpr(
         "coalesce(sum(greatest(here - there, 0)), 0) AS inserted",
+        "0L AS updated",
         "coalesce(sum(greatest(there - here, 0)), 0) AS deleted",
         "coalesce(sum(least(here, there)), 0) AS unchanged",
     ).first()
     assert totals is not None
-    counts = {
-        "inserted": int(totals["inserted"]),
-        "updated": 0,
-        "deleted": int(totals["deleted"]),
-        "unchanged": int(totals["unchanged"]),
-    }
+    counts = {name: int(totals[name]) for name in _KINDS}
+    which = {"inserted": "here > there", "deleted": "there > here", "unchanged": "here > 0 AND there > 0"}
     examples = {
-        name: _bodies(counted.where(condition))
-        for name, condition in (("inserted", "here > there"), ("deleted", "there > here"))
+        name: [_example(name, row["body"], row["body"]) for row in _first(counted.where(condition), "body")]
+        for name, condition in which.items()
         if counts[name]
     }
-    return Difference(job.task, run.window, job.label(run.window), counts, examples)
+    return counts, examples
 
 
-def _paired(
-    job: Job, run: RunRecord, here: DataFrame, there: DataFrame, columns: Schema, key: Sequence[str]
-) -> Difference:
+def _paired(job: Job, here: DataFrame, there: DataFrame, columns: Schema, key: Sequence[str]) -> Found | None:
+    """By key; None where a key comes more than once, so that no row can be said to be the other one, changed.
+
+    Raises `Refused` where the run would be, for a `unique` rule that the result breaks.
+    """
     from pyspark.sql import functions as f
 
-    packed = _packed(columns)
-    names = [quote(name) for name in key]
-    one = here.selectExpr(*names, f"{packed} AS {_HERE}").alias("h")
-    other = there.selectExpr(*names, f"{packed} AS {_THERE}").alias("t")
-    condition = " AND ".join(f"h.{name} <=> t.{name}" for name in names)
-    joined = one.join(other, f.expr(condition), "full").selectExpr(_HERE, _THERE)
+    one, other = _one_a_key(here, columns, key, _HERE).alias("h"), _one_a_key(there, columns, key, _THERE).alias("t")
+    joined = one.join(other, f.expr(same_key(key, "h", "t")), "full").selectExpr(
+        _HERE, _THERE, f"greatest(h.{_COPIES}, t.{_COPIES}) AS {_COPIES}"
+    )
     kinds = {
         "inserted": f"{_THERE} IS NULL",
+        "updated": f"{_HERE} <> {_THERE}",
         "deleted": f"{_HERE} IS NULL",
         "unchanged": f"{_HERE} = {_THERE}",
-        "updated": f"{_HERE} <> {_THERE}",
     }
-    found = joined.selectExpr(*[f"count_if({sql}) AS {name}" for name, sql in kinds.items()]).first()
+    counting = [f"count_if({sql}) AS {name}" for name, sql in kinds.items()]
+    found = joined.selectExpr(*counting, f"coalesce(max({_COPIES}), 1) AS {_COPIES}").first()
     assert found is not None
-    counts = {name: int(found[name]) for name in ("inserted", "updated", "deleted", "unchanged")}
-    examples: dict[str, Sequence[Mapping[str, Any]]] = {}
-    for name in ("inserted", "updated", "deleted"):
-        if counts[name]:
-            rows = joined.where(kinds[name]).orderBy(_HERE, _THERE).limit(_EXAMPLES).collect()
-            examples[name] = [_example(row[_HERE], row[_THERE]) for row in rows]
-    return Difference(job.task, run.window, job.label(run.window), counts, examples, key)
+    if found[_COPIES] > 1:
+        if key in [tuple(names) for names in job.rules.unique]:
+            check_unique(here, key)
+        return None
+    counts = {name: int(found[name]) for name in _KINDS}
+    examples = {
+        name: [_example(name, row[_HERE], row[_THERE]) for row in _first(joined.where(kinds[name]), _HERE, _THERE)]
+        for name in _KINDS
+        if counts[name]
+    }
+    return counts, examples
 
 
-def _example(here: str | None, there: str | None) -> dict[str, Any]:
-    import json
+def _one_a_key(rows: DataFrame, columns: Schema, key: Sequence[str], name: str) -> DataFrame:
+    """A row of each key as text, and how many there are of it."""
+    from pyspark.sql import functions as f
 
-    after = {} if here is None else json.loads(here)
-    before = {} if there is None else json.loads(there)
-    if here is None or there is None:
-        return dict(after or before)
-    return {**after, "before": {name: value for name, value in before.items() if after.get(name) != value}}
+    names = [quote(column) for column in key]
+    packed = rows.selectExpr(*names, f"{exact_row_text(columns)} AS {name}")
+    return packed.groupBy(*names).agg(f.max(name).alias(name), f.count("*").alias(_COPIES))
+
+
+def _first(rows: DataFrame, *order: str) -> list[Row]:
+    return rows.orderBy(*order).limit(_EXAMPLES).collect()
+
+
+def _example(kind: str, here: str | None, there: str | None) -> Mapping[str, Any]:
+    """One row for a person: as it will be, or, where nothing new comes, as it is there."""
+    shown = there if kind == "unchanged" or here is None else here
+    assert shown is not None
+    row: dict[str, Any] = json.loads(shown)
+    if kind == "updated" and there is not None:
+        row["before"] = _changed(shown, there)
+    return row
+
+
+def _changed(after: str, before: str) -> dict[str, Any]:
+    """The values that were there, of the columns that change."""
+    # Numbers are compared as they are written: two decimals may well be one float.
+    new, old = (json.loads(text, parse_float=str) for text in (after, before))
+    was = json.loads(before)
+    return {name: value for name, value in was.items() if new.get(name) != old[name]}
 
 
 def _natural_key(job: Job, columns: Schema) -> Sequence[str]:
@@ -213,19 +289,3 @@ def _like(rows: DataFrame, columns: Schema) -> DataFrame:
             for column in columns
         ]
     )
-
-
-def _packed(columns: Schema) -> str:
-    fields = ", ".join(f"{literal(column.name)}, {quote(column.name)}" for column in columns)
-    return f"to_json(named_struct({fields}), map('ignoreNullFields', 'false'))"
-
-
-def _rows(rows: DataFrame, key: Sequence[str]) -> list[Mapping[str, Any]]:
-    ordered = rows.orderBy(*[quote(name) for name in key]).limit(_EXAMPLES)
-    return _bodies(ordered.selectExpr(f"{_packed(schema_of(rows))} AS body"))
-
-
-def _bodies(rows: DataFrame) -> list[Mapping[str, Any]]:
-    import json
-
-    return [json.loads(row["body"]) for row in rows.select("body").limit(_EXAMPLES).collect()]

@@ -19,7 +19,7 @@ from samewise.run.keyed import check_keyed
 from samewise.run.keys import with_hash_key
 from samewise.run.observe import observed
 from samewise.run.transform import Context, check_plan
-from samewise.run.verify import manifest_sums, source_expressions
+from samewise.run.verify import bad_manifest, manifest_sums, source_expressions, unsummable
 from samewise.state import contracts
 from samewise.state.store import Store
 from samewise.storage.frames import schema_of
@@ -46,8 +46,8 @@ class Prepared:
 def prepare_rows(job: Job, run: RunRecord, store: Store | None) -> Prepared:
     """Decide about every shape: the source's, the result's, the target's.
 
-    Raises `PinsGone` if what was pinned is no longer there, `Refused` where the source has drifted too far,
-    `TransformFailed` for a result that cannot be written.
+    Raises `PinsGone` if what was pinned is no longer there, `Refused` where the source has drifted too far
+    or a manifest cannot be compared with it, `TransformFailed` for a result that cannot be written.
     """
     check_pins(job, run)
     known = None if store is None else contracts.current(store, job.pipeline, job.task)
@@ -81,8 +81,12 @@ def check_pins(job: Job, run: RunRecord) -> None:
 
 def _build(job: Job, run: RunRecord, fits: Sequence[Fit] | None) -> tuple[DataFrame, Observation | None]:
     """The transform over the pinned rows, with the reading observed."""
-    sums = manifest_sums(run.source.details.get("manifest"))
+    manifest = run.source.details.get("manifest") or {}
+    sums = manifest_sums(manifest)
     rows, reading = job.source.read(run.source, run.window, fits), None
+    problem = unsummable(sums, schema_of(rows)) if sums else None
+    if problem is not None:
+        raise bad_manifest(manifest, problem)
     if sums or not job.passes_through:
         rows, reading = observed(rows, source_expressions(sums))
     if job.dedup is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -12,6 +13,7 @@ from samewise.core.keys import has_null
 from samewise.core.measures import Measures, measure_expressions, read_measures
 from samewise.core.ports import Source
 from samewise.core.records import RunRecord
+from samewise.core.schema import Schema
 from samewise.core.shapes import Fit
 from samewise.core.sql import Span, quote
 from samewise.run.rules import Rules
@@ -21,22 +23,30 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _MOST_SHOWN = 3
+_ADDS_UP = re.compile(r"tinyint|smallint|int|bigint|float|double|decimal\(.*|string")
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What was read, before the transform and the quarantine."""
+    """What was read, before the transform."""
 
     rows: int
+    """Those in quarantine included."""
     sums: Mapping[str, Decimal]
+    """Of the rows that could be read: what a malformed one holds, nobody can say."""
 
 
 def source_expressions(sums: Sequence[str]) -> dict[str, str]:
     """Aggregates over the source that a manifest is compared with."""
     expressions = {"rows": "count(*)"}
     for column in sums:
-        expressions[f"sum_{column}"] = f"sum(CAST({quote(column)} AS DECIMAL(38, 10)))"
+        expressions[f"sum_{column}"] = f"sum({_number(column)})"
     return expressions
+
+
+def _number(column: str) -> str:
+    # Text may hold numbers, and one that is none must not fail the job as if the transform were to blame.
+    return f"try_cast({quote(column)} AS DECIMAL(38, 10))"
 
 
 def read_totals(values: Mapping[str, Any], sums: Sequence[str], quarantined: int) -> Totals:
@@ -49,6 +59,27 @@ def read_totals(values: Mapping[str, Any], sums: Sequence[str], quarantined: int
 def manifest_sums(manifest: Mapping[str, Any] | None) -> list[str]:
     """The columns whose sums a manifest promises."""
     return sorted((manifest or {}).get("sums", {}))
+
+
+def unsummable(sums: Sequence[str], columns: Schema) -> str | None:
+    """Why the source's `columns` cannot be added up as a manifest wants it, in words; None if they can."""
+    for name in sums:
+        column = columns.get(name)
+        if column is None:
+            return f"it promises the sum of {name}, and the source has only {', '.join(columns.names)}"
+        if _ADDS_UP.fullmatch(column.type) is None:
+            return f"it promises the sum of {name}, which is {column.type}"
+    return None
+
+
+def bad_manifest(manifest: Mapping[str, Any], why: str) -> Refused:
+    """A promise that cannot even be compared."""
+    return Refused(
+        f"the manifest {manifest['path']} cannot be used: {why}",
+        code="bad_manifest",
+        next_step="ask the sender for a manifest that promises sums of the source's own columns of numbers, "
+        "or declare the column in source.schema; then run the same command again",
+    )
 
 
 def compare_with_manifest(manifest: Mapping[str, Any], totals: Totals) -> str | None:
@@ -81,20 +112,24 @@ def check_manifest(
             return totals.rows
     # A stage that Spark ran again is observed twice, and rows that were optimised away not at all:
     # before data is refused, what was pinned is counted for its own sake.
-    expressions = source_expressions(sums)
+    odd = {f"odd_{name}": f"count_if({quote(name)} IS NOT NULL AND {_number(name)} IS NULL)" for name in sums}
+    expressions = {**source_expressions(sums), **odd}
     rows = source.read(run.source, run.window, fits)
     exact = rows.selectExpr(*[f"{sql} AS {quote(name)}" for name, sql in expressions.items()]).first()
     assert exact is not None
     totals = read_totals(exact.asDict(), sums, quarantined)
     broken = compare_with_manifest(manifest, totals)
-    if broken is not None:
-        raise Refused(
-            broken,
-            code="manifest_mismatch",
-            next_step=f"check the source ({run.source.summary}) for a missing or repeated file, "
-            "then run the same command again",
-        )
-    return totals.rows
+    if broken is None:
+        return totals.rows
+    for name in sums:
+        if exact[f"odd_{name}"]:
+            raise bad_manifest(manifest, f"it promises the sum of {name}, which holds what is no number")
+    raise Refused(
+        broken,
+        code="manifest_mismatch",
+        next_step=f"check the source ({run.source.summary}) for a missing or repeated file, "
+        "then run the same command again",
+    )
 
 
 def measure_staged(
@@ -140,7 +175,7 @@ def measure_staged(
             raise _broken(staged, condition, broken[name], measures.rows)
     _check_count(rules, measures.rows)
     for columns in rules.unique:
-        _check_unique(staged, columns)
+        check_unique(staged, columns)
     return _with_sums(measures, known)
 
 
@@ -210,7 +245,18 @@ def _check_count(rules: Rules, rows: int) -> None:
         )
 
 
-def _check_unique(staged: DataFrame, columns: Sequence[str]) -> None:
+def check_empty(rows: int, on_empty: str) -> None:
+    """Raise `Refused` for a result without rows where the pipeline wants some."""
+    if rows == 0 and on_empty == "fail":
+        raise Refused(
+            "the result is empty, and on_empty is fail",
+            code="empty",
+            next_step="check the source; if an empty window is right, write on_empty: clear or keep",
+        )
+
+
+def check_unique(staged: DataFrame, columns: Sequence[str]) -> None:
+    """Raise `Refused` where two rows have the same values in `columns`."""
     from pyspark.sql import functions as f
 
     names = [quote(column) for column in columns]

@@ -14,6 +14,7 @@ import tenacity
 from samewise.core import failpoints
 from samewise.core.errors import (
     Busy,
+    Conflict,
     LeaseLost,
     MayHaveLanded,
     OutOfSpace,
@@ -393,7 +394,7 @@ def window_failed(job: Job, window: Window, store: Store, error: SamewiseError) 
         case _:
             status = Status.FAILED
     error.message = f"{job.name} {job.label(window)}: {error.message}"
-    error.with_kept(_kept(job, store, error))
+    error.with_kept(_kept(job, window, store, error))
     error.redact(job.redact)
     return WindowResult(job.task, window, job.label(window), status, error=error)
 
@@ -407,9 +408,27 @@ def _overtaken(job: Job, window: Window, store: Store, error: LeaseLost) -> Same
     return Busy("another attempt took over", kept=error.kept, next_step="run the same command again when it is done")
 
 
-def _kept(job: Job, store: Store, error: SamewiseError) -> str:
-    kept = "the target is untouched"
-    if isinstance(error, MayHaveLanded):
-        kept = "the target holds either the old rows or the new ones, and the next run asks it which"
+def _kept(job: Job, window: Window, store: Store, error: SamewiseError) -> str:
+    kept = _left_behind(job, window, store, error)
     mark = watermarks.current(store, job.pipeline, job.task)
     return kept if mark is None else f"{kept}; the watermark is still {instant_text(mark)}"
+
+
+def _left_behind(job: Job, window: Window, store: Store, error: SamewiseError) -> str:
+    """What the target holds now, as far as that can be known without asking it."""
+    old_or_new = "the target holds either the old rows or the new ones, and the next run"
+    if isinstance(error, MayHaveLanded):
+        return f"{old_or_new} asks it which"
+    run = runs.newest(store, job.pipeline, job.task, [window]).get(window)
+    if run is None or run.point is not Point.COMMITTING or _says_that_nothing_landed(error):
+        return "the target is untouched"
+    if run.status is RunStatus.OPEN:
+        return f"{old_or_new} asks it which"
+    return f"{old_or_new} loads the window again" if run.status is RunStatus.FAILED else "the target is untouched"
+
+
+def _says_that_nothing_landed(error: SamewiseError) -> bool:
+    """A commit that was refused, or failed in the user's own code, is over; of one that broke off nobody knows."""
+    if isinstance(error, Transient):
+        return isinstance(error, Busy | Conflict)
+    return error.code != "unexpected"
