@@ -38,6 +38,10 @@ class Trial:
             return None
         return self._verdict(Outcome.FAILED, message=_told(ran.failed.error))
 
+    def passed_over(self, ran: Ran) -> Verdict | None:
+        """The verdict of a run that found nothing to do where there was something; None where it was at work."""
+        return self.void("the run was passed over as unchanged, so nothing was tried") if ran.unchanged else None
+
     def void(self, message: str) -> Verdict:
         """The experiment did not happen."""
         return self._verdict(Outcome.VOID, message=message)
@@ -105,6 +109,11 @@ class Trial:
             figures=figures,
             **told,  # type: ignore[arg-type]
         )
+
+
+def rewriting(lab: Laboratory, clean: Clean) -> list[str]:
+    """Tasks that land a commit whenever they are forced to run: by key, a row that is there is no reason to write."""
+    return [task for task, kind in lab.on_empty.items() if kind != "by key" and clean.wrote.get(task)]
 
 
 def _told(error: SamewiseError) -> str:
