@@ -13,6 +13,7 @@ from typing import Any, cast
 import pytest
 
 from samewise.core.windows import Window
+from samewise.prove import judge, report
 from samewise.prove.clean import Clean
 from samewise.prove.concurrent import concurrent
 from samewise.prove.empty import empty
@@ -25,7 +26,7 @@ from samewise.prove.foreign.places import named
 from samewise.prove.laboratory import AS_IT_IS, Fork, Laboratory, Ran, Start, Table, Twist
 from samewise.prove.order import order
 from samewise.prove.twice import twice
-from samewise.prove.verdict import Cause, Difference, Figures, Outcome, Verdict
+from samewise.prove.verdict import Cause, Difference, Figures, Outcome, Proof, RowExample, RowKind, Verdict
 from samewise.run.results import Status, WindowResult
 
 DAYS = [datetime(2026, 4, day, tzinfo=UTC) for day in (24, 25)]
@@ -53,7 +54,7 @@ class MadeUp:
         return [Table("load", "orders", cast(Any, None), (), "replace_window")]
 
     def others(self) -> list[Table]:
-        return []
+        return self.tables()
 
     def total(self) -> int:
         return self.rows
@@ -90,7 +91,9 @@ class Lab:
 def tried(experiment: Callable[[Laboratory, Clean], Iterator[Verdict]], made: MadeUp, kind: str = "clear") -> Verdict:
     """The experiment's last verdict."""
     known = {("load", "the clean one"): FIGURES}
-    clean = Clean(made.tables(), {"load": FIGURES}, {"load": True}, total=2, seconds=1.0, known=known)
+    clean = Clean(
+        made.tables(), {"load": FIGURES}, {"load": True}, total=2, seconds=1.0, others=made.tables(), known=known
+    )
     return list(experiment(cast(Laboratory, Lab(made, kind)), clean))[-1]
 
 
@@ -150,7 +153,20 @@ def test_a_replay_that_was_passed_over_or_never_landed_is_void_though_the_rows_a
         assert tried(experiment, by_key, "by key").outcome is Outcome.SAME
 
 
-def test_two_runners_that_both_look_before_either_writes_are_found_out() -> None:
+def test_rows_of_other_windows_that_changed_are_shown_with_their_cause(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = RowExample(RowKind.MISSING, {"order_id": "1", "day": "2026-04-24"})
+    gone = Difference(Figures(2, (), "y"), Figures(1, (), "z"), missing=1, examples=(row,))
+    monkeypatch.setattr(judge, "compare", lambda clean, found, key: (gone.found, gone))
+    made = MadeUp(lambda twist, force: _ran(), rows=1)
+    verdict = tried(twice, made)
+    assert (verdict.outcome, verdict.cause, verdict.difference) == (Outcome.DIFFERENT, Cause.OTHER_WINDOWS, gone)
+    text = "\n".join(report.text(Proof("orders", "delta:orders", (), FIGURES, (verdict,), 1.0)))
+    assert "rows of other windows changed: 1 in all, 2 after one clean run" in text
+    assert "missing    order_id=1, day=2026-04-24" in text
+    assert "likely: the run changed rows of windows that it was not asked for" in text
+
+
+def test_two_runners_that_both_look_before_either_writes_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     together, one_at_a_time = threading.Barrier(2), threading.Lock()
     made = MadeUp(lambda twist, force: _ran(), rows=0)
 
@@ -162,6 +178,7 @@ def test_two_runners_that_both_look_before_either_writes_are_found_out() -> None
         return _ran()
 
     made.answers = answers
+    monkeypatch.setattr(judge, "compare", lambda *_, **__: (FIGURES, None))
     verdict = tried(concurrent, made)
     assert (verdict.outcome, verdict.counts) == (Outcome.DIFFERENT, (4,))
     assert "4 in all, 2 after one clean run" in verdict.message

@@ -12,7 +12,7 @@ from samewise.prove import causes
 from samewise.prove.clean import Clean
 from samewise.prove.compare import compare
 from samewise.prove.laboratory import Fork, Laboratory, Ran
-from samewise.prove.verdict import Figures, Outcome, Verdict
+from samewise.prove.verdict import Cause, Difference, Figures, Outcome, Verdict
 
 Part: TypeAlias = Callable[[Laboratory, Clean], Iterator[Verdict]]
 """An experiment, or a part of one that needs nothing of the others."""
@@ -82,16 +82,26 @@ class Trial:
                 )
         total = fork.total()
         if total != self.clean.total:
-            return self._verdict(
-                Outcome.DIFFERENT,
-                last,
-                message=f"rows of other windows changed: {total} in all, {self.clean.total} after one clean run",
-            )
+            return self._others(fork, f"{total} in all, {self.clean.total} after one clean run")
         unwritten = self._unwritten(fork, must_write)
         if unwritten:
             names = ", ".join(unwritten)
             return self._verdict(Outcome.VOID, last, message=f"nothing was written by {names}: a token skipped it")
         return self._verdict(Outcome.SAME, last, message=note)
+
+    def _others(self, fork: Fork, counted: str) -> Verdict:
+        """The verdict where the rows of the windows are right, and there are more or fewer in all."""
+        cause = Cause.OTHER_WINDOWS
+        found = {table.task: table for table in fork.others()}
+        figures: Figures | None = None
+        difference: Difference | None = None
+        for table in self.clean.others:
+            figures, difference = compare(table.rows, found[table.task].rows, key=table.key)
+            if difference is not None:
+                break
+        told = causes.sentence(cause, difference)
+        message = f"rows of other windows changed: {counted}: {told}"
+        return self._verdict(Outcome.DIFFERENT, figures, difference=difference, cause=cause, message=message)
 
     def _unwritten(self, fork: Fork, must_write: Collection[str] | None) -> Sequence[str]:
         wrote = fork.wrote()

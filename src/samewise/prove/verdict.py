@@ -34,6 +34,7 @@ class Cause(StrEnum):
     WATERMARK_FIRST = "watermark_first"
     EFFECT_PER_RUN = "effect_per_run"
     ORDER_DEPENDENT = "order_dependent"
+    OTHER_WINDOWS = "other_windows"
     UNKNOWN = "unknown"
 
 
