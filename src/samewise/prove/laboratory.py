@@ -153,6 +153,10 @@ class Laboratory(Protocol):
         """True where a run goes on from where the last one ended, so that the order of windows means nothing."""
 
     @property
+    def notes(self) -> Sequence[str]:
+        """What experiments here cannot see, in words."""
+
+    @property
     def lanes(self) -> int:
         """How many experiments are made side by side: a run of a small window is mostly waiting."""
 

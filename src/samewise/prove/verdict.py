@@ -135,6 +135,8 @@ class Proof:
     clean_seconds: float = 0.0
     effects: tuple[str, ...] = ()
     """Side effects that were recorded instead of sent."""
+    notes: tuple[str, ...] = ()
+    """What the experiments cannot have seen, and why."""
 
     @property
     def holds(self) -> bool:
