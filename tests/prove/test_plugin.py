@@ -104,6 +104,56 @@ def test_a_pipeline_that_is_not_safe_fails_the_test_with_verdicts_rows_and_cause
     assert "plugin.py" not in result.stdout.str()
 
 
+ASKED = """
+    import pytest
+    from samewise.prove.verdict import *
+    from samewise.wiring import prove_command as wiring
+
+    class Session: ...
+
+    @pytest.fixture
+    def samewise_spark():
+        return Session()
+
+    @pytest.fixture(autouse=True)
+    def asked(monkeypatch):
+        seen = []
+
+        def answer(request, told=None, spark=None):
+            seen.append((request, spark))
+            same = Outcome.DIFFERENT if "append" in request.command else Outcome.SAME
+            clean = Figures(3, (), "a")
+            verdict = Verdict("twice", "", same, 1.0, (3, 3), clean)
+            return Proof(request.command, request.target, request.dates, clean, (verdict,), 1.0)
+
+        monkeypatch.setattr(wiring, "prove_command", answer)
+        return seen
+"""
+
+
+def test_a_command_is_proven_as_it_was_asked_for_and_fails_the_test_where_it_is_not_safe(
+    pytester: pytest.Pytester,
+) -> None:
+    pytester.makeconftest(ASKED)
+    pytester.makepyfile("""
+        def test_as_asked(prove_command, asked, samewise_spark):
+            proof = prove_command("job {target}", target="delta:orders", dates="2026-04-25", key=["a", "b"],
+                                  only=["twice"], in_place=True, timeout=9)
+            ((request, spark),) = asked
+            assert (request.command, request.target, request.dates) == ("job {target}", "delta:orders", ("2026-04-25",))
+            assert (request.key, request.only, request.in_place, request.timeout) == (("a", "b"), ("twice",), True, 9)
+            assert spark is samewise_spark
+            assert proof.holds
+
+        def test_not_safe(prove_command):
+            prove_command("append {target}", "delta:orders")
+    """)
+    result = _run(pytester)
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*append {target}: not the same, 1 of 1 experiment failed*"])
+    assert "plugin.py" not in result.stdout.str()
+
+
 def test_the_project_is_found_by_the_ini_file_and_by_the_command_line(
     pytester: pytest.Pytester, spark: SparkSession
 ) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import html.parser
 import json
+import re
+from dataclasses import replace
 from decimal import Decimal
 from xml.etree import ElementTree
 
@@ -94,6 +96,13 @@ def test_a_proof_that_holds_says_so_in_its_first_line() -> None:
     assert report.to_json(HOLDS)["status"] == "same"
 
 
+def test_what_the_experiments_cannot_have_seen_is_noted_in_every_report() -> None:
+    noted = replace(HOLDS, notes=("orders: <b>its version before these windows is gone",))
+    assert "  note: orders: <b>its version before these windows is gone" in report.text(noted)
+    assert report.to_json(noted)["notes"] == list(noted.notes)
+    assert "Note: orders: &lt;b&gt;its version before" in report.html(noted)
+
+
 def test_the_json_is_plain_data_with_exact_sums() -> None:
     body = json.loads(json.dumps(report.to_json(PROOF)))
     assert (body["schema_version"], body["holds"], body["status"]) == (1, False, "different")
@@ -133,6 +142,18 @@ def test_the_page_asks_for_nothing_from_outside_and_runs_nothing_from_the_data()
     assert "prefers-color-scheme: dark" in text
     assert page.tags.count("rect") == 8
     assert "&lt;script&gt;" in text
+
+
+def test_the_page_has_every_compared_figure_and_the_experiments_that_found_another() -> None:
+    figures = report.html(PROOF).partition("<h2>Compared figures</h2>")[2]
+    lines = [re.sub(r"<[^>]*>|\s+", " ", line).split() for line in figures.split("<tr>")[2:]]
+    found = [" ".join(line) for line in lines]
+    first = [text for text in found if text.startswith("order_id, sum ")]
+    assert first == ["order_id, sum 6 twice, run again: 12 killed, a long story a long story a long story: 12"]
+    for name in ("rows 3", "keys (order_id) 3", "keys there twice (order_id) 0", "content content-3"):
+        assert any(text.startswith(name) for text in found), found
+    for name in ("nulls 0 nowhere", "min 1 nowhere", "max 3 nowhere"):
+        assert f"order_id, {name}" in found
 
 
 def test_a_page_of_a_proof_without_a_clean_run_is_a_page_all_the_same() -> None:

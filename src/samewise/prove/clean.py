@@ -24,6 +24,8 @@ class Clean:
     """Of the newest window's run."""
     force: bool = False
     """True where a run without --force finds nothing to do."""
+    others: Sequence[Table] = ()
+    """The rows of other windows, which are counted, and looked at only where their number is another."""
     known: dict[tuple[str, str], Figures] = field(default_factory=dict)
     """What was found to be the same, by task and identity: it need not be measured again."""
 
@@ -57,7 +59,7 @@ def clean(lab: Laboratory) -> Clean:
                 code="nothing_to_prove",
             )
         figures = {table.task: measure(table.rows, table.key) for table in tables}
-        reference = Clean(tables, figures, fork.wrote(), kept.total(), ran.seconds, force)
+        reference = Clean(tables, figures, fork.wrote(), kept.total(), ran.seconds, force, kept.others())
         for task, measured in figures.items():
             if (identity := kept.identity(task)) is not None:
                 reference.known[task, identity] = measured

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from samewise.prove.clean import Clean
-from samewise.prove.judge import Trial
+from samewise.prove.judge import Trial, rewriting
 from samewise.prove.laboratory import Fork, Laboratory, Ran, Start, Twist
 from samewise.prove.verdict import Verdict
+from samewise.run.results import Status
 
 NAME = "empty"
 
@@ -28,6 +29,10 @@ def empty(lab: Laboratory, clean: Clean) -> Iterator[Verdict]:
             yield verdict
             return
         trial.count(fork)
+        void = trial.passed_over(ran) or _passed_over(trial, lab, ran)
+        if void is not None:
+            yield void
+            return
         left = [] if refused else _left(lab, fork, ran)
         if left:
             yield trial.broken(f"the window was emptied, and {', '.join(left)} still holds its old rows")
@@ -41,7 +46,26 @@ def empty(lab: Laboratory, clean: Clean) -> Iterator[Verdict]:
         elif "keep" in lab.on_empty.values():
             trial.detail = "emptied: rows kept, as declared"
             note = "an empty result keeps the old rows, as declared"
-        yield trial.failed(again) or trial.judged(fork, note, must_write=())
+        # What came back is other than what was loaded last, unless that was refused and the load is forced.
+        failed = trial.failed(again) or trial.passed_over(again) or _passed_over(trial, lab, again)
+        yield failed or trial.judged(fork, note, must_write=() if refused else _clearing(lab, clean))
+
+
+def _clearing(lab: Laboratory, clean: Clean) -> list[str]:
+    """Tasks that cannot have met the empty input without a commit. None where one keeps what it has, or writes by
+    key: then those that read from it may find nothing new."""
+    if any(kind != "clear" for kind in lab.on_empty.values()):
+        return []
+    return rewriting(lab, clean)
+
+
+def _passed_over(trial: Trial, lab: Laboratory, ran: Ran) -> Verdict | None:
+    """The verdict where one of several tasks took the other input for what it had loaded."""
+    idle = {result.task for result in ran.results if result.status is Status.UNCHANGED}
+    names = [task for task in _clearing(lab, trial.clean) if task in idle]
+    return (
+        trial.void(f"{', '.join(names)} was passed over as unchanged, though its input is another") if names else None
+    )
 
 
 def _is_refusal(ran: Ran) -> bool:

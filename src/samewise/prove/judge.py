@@ -12,7 +12,7 @@ from samewise.prove import causes
 from samewise.prove.clean import Clean
 from samewise.prove.compare import compare
 from samewise.prove.laboratory import Fork, Laboratory, Ran
-from samewise.prove.verdict import Figures, Outcome, Verdict
+from samewise.prove.verdict import Cause, Difference, Figures, Outcome, Verdict
 
 Part: TypeAlias = Callable[[Laboratory, Clean], Iterator[Verdict]]
 """An experiment, or a part of one that needs nothing of the others."""
@@ -37,6 +37,10 @@ class Trial:
         if ran.failed is None or ran.failed.error is None:
             return None
         return self._verdict(Outcome.FAILED, message=_told(ran.failed.error))
+
+    def passed_over(self, ran: Ran) -> Verdict | None:
+        """The verdict of a run that found nothing to do where there was something; None where it was at work."""
+        return self.void("the run was passed over as unchanged, so nothing was tried") if ran.unchanged else None
 
     def void(self, message: str) -> Verdict:
         """The experiment did not happen."""
@@ -78,16 +82,26 @@ class Trial:
                 )
         total = fork.total()
         if total != self.clean.total:
-            return self._verdict(
-                Outcome.DIFFERENT,
-                last,
-                message=f"rows of other windows changed: {total} in all, {self.clean.total} after one clean run",
-            )
+            return self._others(fork, f"{total} in all, {self.clean.total} after one clean run")
         unwritten = self._unwritten(fork, must_write)
         if unwritten:
             names = ", ".join(unwritten)
             return self._verdict(Outcome.VOID, last, message=f"nothing was written by {names}: a token skipped it")
         return self._verdict(Outcome.SAME, last, message=note)
+
+    def _others(self, fork: Fork, counted: str) -> Verdict:
+        """The verdict where the rows of the windows are right, and there are more or fewer in all."""
+        cause = Cause.OTHER_WINDOWS
+        found = {table.task: table for table in fork.others()}
+        figures: Figures | None = None
+        difference: Difference | None = None
+        for table in self.clean.others:
+            figures, difference = compare(table.rows, found[table.task].rows, key=table.key)
+            if difference is not None:
+                break
+        told = causes.sentence(cause, difference)
+        message = f"rows of other windows changed: {counted}: {told}"
+        return self._verdict(Outcome.DIFFERENT, figures, difference=difference, cause=cause, message=message)
 
     def _unwritten(self, fork: Fork, must_write: Collection[str] | None) -> Sequence[str]:
         wrote = fork.wrote()
@@ -105,6 +119,11 @@ class Trial:
             figures=figures,
             **told,  # type: ignore[arg-type]
         )
+
+
+def rewriting(lab: Laboratory, clean: Clean) -> list[str]:
+    """Tasks that land a commit whenever they are forced to run: by key, a row that is there is no reason to write."""
+    return [task for task, kind in lab.on_empty.items() if kind != "by key" and clean.wrote.get(task)]
 
 
 def _told(error: SamewiseError) -> str:

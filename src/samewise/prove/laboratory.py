@@ -116,6 +116,9 @@ class Fork(Protocol):
     def tables(self) -> Sequence[Table]:
         """Every target that is there, lazily, in the order of the tasks. Compared is what a run could change."""
 
+    def others(self) -> Sequence[Table]:
+        """Of every target that is compared by window the rows of all other windows, lazily."""
+
     def total(self) -> int:
         """Rows of all targets together, those that are not compared as well."""
 
@@ -148,6 +151,10 @@ class Laboratory(Protocol):
     @property
     def is_incremental(self) -> bool:
         """True where a run goes on from where the last one ended, so that the order of windows means nothing."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What experiments here cannot see, in words."""
 
     @property
     def lanes(self) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from samewise.core.windows import Window
 from samewise.prove.clean import Clean
-from samewise.prove.judge import Trial
+from samewise.prove.judge import Trial, rewriting
 from samewise.prove.laboratory import Laboratory, Start
 from samewise.prove.verdict import Verdict
 
@@ -26,14 +26,15 @@ def order(lab: Laboratory, clean: Clean) -> Iterator[Verdict]:
             for window in chosen:
                 ran = fork.run([window])
                 trial.count(fork)
-                failed = failed or trial.failed(ran)
+                failed = failed or trial.failed(ran) or trial.passed_over(ran)
             yield failed or trial.judged(fork)
     trial = Trial(clean, NAME, f"{lab.label(windows[0])} replayed last")
     with lab.fork(Start.AFTER) as fork:
         trial.counts.append(clean.total)
         ran = fork.run(windows[:1], force=True)
         trial.count(fork)
-        yield trial.failed(ran) or trial.judged(fork, must_write=())
+        failed = trial.failed(ran) or trial.passed_over(ran)
+        yield failed or trial.judged(fork, must_write=rewriting(lab, clean))
 
 
 def _orders(windows: Sequence[Window]) -> Iterator[Sequence[Window]]:

@@ -54,6 +54,7 @@ def prove(lab: Laboratory, subject: str, target: str, names: Sequence[str], emit
         verdicts=tuple(verdicts),
         seconds=round(time.monotonic() - began, 3),
         clean_seconds=reference.seconds,
+        notes=tuple(lab.notes),
     )
 
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import time
 import uuid
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,11 +49,15 @@ def make_scratch(root: Path, data_root: str | None = None) -> Scratch:
     return Scratch(folder, data)
 
 
-def sweep(root: Path) -> list[str]:
-    """Remove what processes that are gone have left under `root`; the names of the folders."""
+def sweep(root: Path, first: Callable[[Path], None] = lambda _: None) -> list[str]:
+    """Remove what processes that are gone have left under `root`; the names of the folders.
+
+    `first`: what is done with each before it goes. If that raises, the folder stays.
+    """
     removed = []
     for folder in sorted(root.iterdir()) if root.is_dir() else []:
         if folder.is_dir() and not _is_owned(folder):
+            first(folder)
             _remove(folder)
             removed.append(folder.name)
     return removed

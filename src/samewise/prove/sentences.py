@@ -53,6 +53,10 @@ _SENTENCES: dict[Cause, tuple[str, str]] = {
         "{columns} depends on the order in which rows arrive (a running number, a list that is not sorted)",
         "sort inside the aggregate (array_sort, ORDER BY in the window by a total order) or number by a key",
     ),
+    Cause.OTHER_WINDOWS: (
+        "the run changed rows of windows that it was not asked for",
+        "write the window's own rows only: what is deleted and what is inserted must have the same bounds",
+    ),
     Cause.UNKNOWN: (
         "the rows differ, and nothing in them says why",
         "look at the rows above: whatever made them is read or computed anew by each run",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from samewise.prove.clean import Clean
-from samewise.prove.judge import Trial
+from samewise.prove.judge import Trial, rewriting
 from samewise.prove.laboratory import Laboratory, Start
 from samewise.prove.verdict import Verdict
 
@@ -19,6 +19,5 @@ def twice(lab: Laboratory, clean: Clean) -> Iterator[Verdict]:
         trial.counts.append(clean.total)
         ran = fork.run(lab.windows[-1:], force=True)
         trial.count(fork)
-        # By key, a row that is there already is no reason to write.
-        replacing = [task for task, kind in lab.on_empty.items() if kind != "by key" and clean.wrote.get(task)]
-        yield trial.failed(ran) or trial.judged(fork, must_write=replacing)
+        failed = trial.failed(ran) or trial.passed_over(ran)
+        yield failed or trial.judged(fork, must_write=rewriting(lab, clean))

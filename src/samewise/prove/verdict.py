@@ -34,6 +34,7 @@ class Cause(StrEnum):
     WATERMARK_FIRST = "watermark_first"
     EFFECT_PER_RUN = "effect_per_run"
     ORDER_DEPENDENT = "order_dependent"
+    OTHER_WINDOWS = "other_windows"
     UNKNOWN = "unknown"
 
 
@@ -134,6 +135,8 @@ class Proof:
     clean_seconds: float = 0.0
     effects: tuple[str, ...] = ()
     """Side effects that were recorded instead of sent."""
+    notes: tuple[str, ...] = ()
+    """What the experiments cannot have seen, and why."""
 
     @property
     def holds(self) -> bool:

@@ -25,18 +25,20 @@ _FEW_FILES = 50
 """More are not listed in a checksum by Delta either."""
 
 
-def clone(real: DeltaTarget, fork: DeltaTarget, owner: Owner, spark: Spark, *, before: int | None) -> None:
+def clone(real: DeltaTarget, fork: DeltaTarget, owner: Owner, spark: Spark, *, before: int | None) -> bool:
     """Make `fork` a clone of `real`, owned by `owner`: as it was just before version `before`, else as it is now.
 
-    Where the older version cannot be had any more (its log or its files are gone), the newest is taken.
+    Where the older version cannot be had any more (its log or its files are gone), the newest is taken: False.
     A target that does not exist yet has an empty fork: none.
     """
     if not real.exists():
-        return
-    if not before or not _clone_whole(real, fork, owner, spark, f" VERSION AS OF {before - 1}"):
+        return True
+    found = bool(before) and _clone_whole(real, fork, owner, spark, f" VERSION AS OF {(before or 0) - 1}")
+    if not found:
         _clone(real, fork, owner, spark, "")
     if fork.folder is not None and is_local(fork.folder):
         _sum_up(Path(local_path(fork.folder)) / "_delta_log")
+    return found or not before
 
 
 def _clone_whole(real: DeltaTarget, fork: DeltaTarget, owner: Owner, spark: Spark, version: str) -> bool:

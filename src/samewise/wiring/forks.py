@@ -143,9 +143,15 @@ class ForkedPipeline:
         return Ran([], time.monotonic() - began, fired=True, wrote_after_death=wrote)
 
     def tables(self) -> Sequence[Table]:
+        return self._tables(self._compared)
+
+    def others(self) -> Sequence[Table]:
+        return self._tables(self._not_compared)
+
+    def _tables(self, look: Callable[[Job], DataFrame | None]) -> Sequence[Table]:
         found = []
         for job in self.graph().jobs:
-            rows = self._compared(job)
+            rows = look(job)
             if rows is not None:
                 sql = job.transform.text if isinstance(job.transform, SqlTransform) else None
                 found.append(Table(job.task, job.target.key, rows, _key(job), strategy(job), sql))
@@ -207,11 +213,20 @@ class ForkedPipeline:
 
     def _compared(self, job: Job) -> DataFrame | None:
         """Of a target whose windows replace their own rows, those of the windows; the rest is counted."""
-        rows, head = self._seen(job), job.target.head()
-        if rows is None or head is None or job.grid is None or job.keyed is not None:
-            return rows
+        rows, mine = self._seen(job), self._in_windows(job)
+        return rows if rows is None or mine is None else rows.where(mine)
+
+    def _not_compared(self, job: Job) -> DataFrame | None:
+        rows, mine = self._seen(job), self._in_windows(job)
+        return None if rows is None or mine is None else rows.where(f"NOT coalesce({mine}, false)")
+
+    def _in_windows(self, job: Job) -> str | None:
+        """What tells the rows of the windows from others; None where the whole table is compared."""
+        head = job.target.head()
+        if head is None or job.grid is None or job.keyed is not None:
+            return None
         spans = [job.span(window, head.schema) for window in self.windows]
-        return rows.where(" OR ".join(f"({span.sql})" for span in spans if span is not None))
+        return " OR ".join(f"({span.sql})" for span in spans if span is not None)
 
     def _twisted(self, twist: Twist, lane: int) -> Graph:
         if twist == AS_IT_IS:

@@ -53,6 +53,7 @@ class Lab:
     targets: TargetForks
     process: Process | None = None
     runs_in: str = "main"
+    notes: list[str] = field(default_factory=list)
     _counts: dict[tuple[str, str], int] = field(default_factory=dict)
     _kept: dict[Start, ForkedPipeline] = field(default_factory=dict)
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
@@ -115,7 +116,9 @@ class Lab:
                 before = {job.task: self._landed_at(job, store, tables[job.task]) for job in self.real.jobs}
         for job, mine in pairs:
             owner = Owner(store_id, self.spec.name, job.task, PLACE)
-            self.targets.clone(job, mine, owner, before=before.get(job.task))
+            is_there = tables[job.task] is not None
+            note = self.targets.clone(job, mine, owner, is_there=is_there, before=before.get(job.task))
+            self.notes += [] if note is None else [note]
         self._kept[Start.BASE] = fork
 
     def _landed_at(self, job: Job, store: Store, table_id: str | None) -> int | None:

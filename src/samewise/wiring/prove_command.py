@@ -18,6 +18,7 @@ from samewise.prove.foreign.inputs import Input
 from samewise.prove.foreign.places import Named, Place, named
 from samewise.prove.foreign.process import ProcessRunner, mentions
 from samewise.prove.foreign.proof import chosen, other_partitions, prove_job
+from samewise.prove.foreign.set_aside import recover
 from samewise.prove.scratch import make_scratch, sweep
 from samewise.prove.verdict import Proof
 
@@ -164,10 +165,10 @@ def _session(folder: Path, told: Callable[[str], None], caller: SparkSession | N
 
 @contextmanager
 def _scratch(root: Path | None) -> Iterator[Path]:
-    """A folder of this process's own; those of processes that are gone are removed."""
+    """A folder of this process's own; what processes that are gone left is put back, and removed."""
     root = Path(tempfile.gettempdir()) / f"{_FOLDER}-{os.getuid()}" if root is None else Path(root).absolute() / _FOLDER
     root.mkdir(parents=True, exist_ok=True, mode=0o700)
-    sweep(root)
+    sweep(root, first=recover)
     made = make_scratch(root)
     try:
         yield made.folder

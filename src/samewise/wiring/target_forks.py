@@ -21,6 +21,15 @@ if TYPE_CHECKING:
     from samewise.core.connections import PostgresConnection
 
 _PREFIX = "samewise_prove_"
+_NEWEST = (
+    "its version before these windows is gone, so the forks begin with their rows; a run that writes nothing, or in "
+    "another order, may look right"
+)
+_LANDED = (
+    "PostgreSQL keeps no older version, so the forks begin with the rows of these windows, which have landed before; a "
+    "run that writes nothing, or in another order, may look right"
+)
+_NO_ROWS = "the forks begin without rows, so nothing is said about the rows of other windows"
 
 
 @dataclass(slots=True)
@@ -38,13 +47,16 @@ class TargetForks:
         place, _, table = real.database
         return Location(database=(place, f"{_PREFIX}{self.name}_{fork}_{number}", table))
 
-    def clone(self, job: Job, mine: Job, owner: Owner, *, before: int | None) -> None:
-        """Fork the real target of `job` to where `mine` has its own."""
+    def clone(self, job: Job, mine: Job, owner: Owner, *, is_there: bool, before: int | None) -> str | None:
+        """Fork the real target of `job` to where `mine` has its own. What experiments on it cannot see, in words."""
         if isinstance(job.target, DeltaTarget) and isinstance(mine.target, DeltaTarget):
-            delta_fork.clone(job.target, mine.target, owner, self.spark, before=before)
-        else:
-            # Only by key do rows that are there already decide what a run writes.
-            self._fork_in_postgres(job, mine, rows=job.keyed is not None, owner=owner)
+            old = delta_fork.clone(job.target, mine.target, owner, self.spark, before=before)
+            return None if old else f"{job.target.key}: {_NEWEST}"
+        # Only by key do rows that are there already decide what a run writes.
+        self._fork_in_postgres(job, mine, rows=job.keyed is not None, owner=owner)
+        if job.keyed is not None:
+            return None if before is None else f"{job.target.key}: {_LANDED}"
+        return None if job.replaces_all or not is_there else f"{job.target.key}: {_NO_ROWS}"
 
     def copy(self, old: Job, new: Job) -> None:
         """Fork a fork."""

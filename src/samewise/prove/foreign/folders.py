@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from samewise.core.errors import ConfigError, UsageError
 from samewise.prove.foreign.places import Copy, Named
+from samewise.prove.foreign.set_aside import SetAside, put_back_if_left, set_aside
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -30,14 +31,16 @@ def local_path(named: Named) -> Path:
             kept="nothing was run",
             next_step="clone the table to a local folder (or mount it), then prove the command on that",
         )
-    path = Path(os.path.expanduser(text)).absolute()
+    return Path(os.path.expanduser(text)).absolute()
+
+
+def _require_table(named: Named, path: Path) -> None:
     if named.kind == "delta" and path.exists() and not (path / _LOG).is_dir():
         raise UsageError(
             f"{named}: there is no Delta table at {path}",
             kept="nothing was run",
             next_step="name the folder that holds _delta_log, or parquet:PATH for plain Parquet files",
         )
-    return path
 
 
 class FolderPlace:
@@ -49,10 +52,18 @@ class FolderPlace:
         self._scratch = scratch
         self._in_place = in_place
         self._numbers = count(1)
+        self._aside: SetAside | None = None
+        # Before anything is copied: what a killed prove left here is not what the user has.
+        put_back_if_left(self._path)
+        _require_table(named, self._path)
         _require_room(self._path, scratch)
         # A job runs for minutes: every copy is one of what was there when prove began.
-        self._original = scratch / "before" / self._path.name
-        duplicate(self._path, self._original)
+        if in_place:
+            self._aside = set_aside(self._path, scratch)
+            self._original = self._aside.original
+        else:
+            self._original = scratch / "before" / self._path.name
+            duplicate(self._path, self._original)
 
     @property
     def name(self) -> str:
@@ -81,8 +92,9 @@ class FolderPlace:
         return body.hexdigest()
 
     def close(self) -> None:
-        if self._in_place and (self._original.exists() or self._path.exists()):
-            duplicate(self._original, self._path)
+        if self._aside is not None:
+            self._aside.put_back()
+            self._aside = None
         shutil.rmtree(self._scratch, ignore_errors=True)
 
 

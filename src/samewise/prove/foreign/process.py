@@ -14,6 +14,7 @@ from pathlib import Path
 
 from samewise.core.errors import UsageError
 from samewise.prove.foreign.call import Call, Kill, Ran, variable
+from samewise.prove.foreign.orphans import MARK
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _LOOK_SECONDS = 0.005
@@ -24,7 +25,7 @@ _LARGEST_SCRIPT = 1_000_000
 
 
 class ProcessRunner:
-    """Runs `command` with its placeholders filled in; what it prints goes to a file in `folder`."""
+    """Runs `command` with its placeholders filled in; what it prints goes to a file in `folder`, the scratch folder."""
 
     def __init__(
         self,
@@ -59,7 +60,7 @@ class ProcessRunner:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                env={**os.environ, **call.variables},
+                env={**os.environ, MARK: str(self._folder), **call.variables},
                 start_new_session=True,
             )
             self._running.add(process)

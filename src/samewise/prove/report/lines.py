@@ -20,6 +20,8 @@ def text(proof: Proof, *, style: Style = lambda text, _: text, width: int = 80) 
     width = max(_NARROWEST, width)
     lines = [*_wrapped(headline(proof), width, "", style, "good" if proof.holds else "bad")]
     lines += _wrapped(_about(proof), width, "  ", style, "dim")
+    for note in proof.notes:
+        lines += _wrapped(f"note: {note}", width, "  ", style, "warn")
     lines += ["", *_table(proof, style, width)]
     seen: set[str] = set()
     for verdict in proof.verdicts:

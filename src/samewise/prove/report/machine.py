@@ -28,6 +28,7 @@ def to_json(proof: Proof) -> dict[str, Any]:
         "clean": _figures(proof.clean),
         "verdicts": [_verdict(one) for one in proof.verdicts],
         "effects": list(proof.effects),
+        "notes": list(proof.notes),
     }
 
 

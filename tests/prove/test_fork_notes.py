@@ -1,0 +1,44 @@
+"""What a fork cannot show is told with the proof."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from samewise.core.records import Owner
+from samewise.targets import delta_fork
+from samewise.targets.delta import DeltaTarget
+from samewise.wiring.target_forks import TargetForks
+
+OWNER = Owner("scratch", "orders", "load", "samewise prove")
+
+
+def _noted(target: Any, keyed: object, *, whole: bool = False, is_there: bool = True, before: int | None) -> str | None:
+    job = cast(Any, SimpleNamespace(target=target, keyed=keyed, replaces_all=whole))
+    return TargetForks("x", cast(Any, None)).clone(job, job, OWNER, is_there=is_there, before=before)
+
+
+def test_a_fork_in_postgresql_says_what_it_begins_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(TargetForks, "_fork_in_postgres", lambda *_, **__: None)
+    table = SimpleNamespace(key="postgres:orders")
+    landed = _noted(table, keyed=object(), before=3)
+    assert landed is not None
+    assert landed.startswith("postgres:orders: PostgreSQL keeps no older version")
+    assert _noted(table, keyed=object(), before=None) is None
+    replaced = _noted(table, keyed=None, before=3)
+    assert replaced is not None
+    assert replaced.endswith("nothing is said about the rows of other windows")
+    assert _noted(table, keyed=None, whole=True, before=3) is None
+    assert _noted(table, keyed=None, is_there=False, before=None) is None
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_a_fork_of_the_newest_version_for_want_of_an_older_one_says_so(
+    monkeypatch: pytest.MonkeyPatch, found: bool
+) -> None:
+    monkeypatch.setattr(delta_fork, "clone", lambda *_, **__: found)
+    note = _noted(DeltaTarget("/nowhere/orders", None, cast(Any, None)), keyed=None, before=3)
+    assert (note is None) is found
+    assert found or "its version before these windows is gone" in str(note)
