@@ -168,8 +168,7 @@ def _show_status(project: Project, backfill_id: str | None, *, as_json: bool) ->
     from samewise.run.backfill_result import backfill_json
 
     if backfill_id is not None and backfill_id not in project.pipelines:
-        found = project.backfills.find(backfill_id)
-        listed = [each for each in project.backfills.recent() if each[0].backfill_id == found.backfill_id]
+        listed = [project.backfills.one(backfill_id)]
     else:
         listed = project.backfills.recent(backfill_id)
     bodies = [backfill_json(each, live=live) for each, live in listed]

@@ -70,7 +70,8 @@ class Backfills:
         """Load every window of a span. A span that was asked for before and is not finished goes on from there."""
         windows = self.plan(pipeline, start, end)
         span = Window(windows[0].start, windows[-1].end)
-        found = self._unfinished_twin(pipeline, span, newest_first=order == "newest", forced=force)
+        asked = {"newest_first": order == "newest", "forced": force}
+        found = backfills.unfinished_twin(self.project.store, pipeline, span, **asked)
         if found is not None:
             return self.resume(found.backfill_id, parallel=parallel, repin=repin, stop=stop)
         check_writable(self.project.loaded.warehouse)
@@ -79,10 +80,9 @@ class Backfills:
             self.project.store,
             pipeline,
             span,
-            newest_first=order == "newest",
-            forced=force,
             pins=self._pins(graph),
             windows=len(windows),
+            **asked,
         )
         return self._fill(made, windows, parallel=parallel, stop=stop)
 
@@ -111,9 +111,9 @@ class Backfills:
             raise UsageError("there is no backfill", next_step="samewise backfill PIPELINE --from DATE --to DATE")
         found = None if backfill_id is None else backfills.get(store, backfill_id)
         if found is None and (backfill_id is None or backfill_id in self.project.pipelines):
-            listed = backfills.recent(store, backfill_id)
-            wanted = [each for each in listed if each.status in UNFINISHED] if unfinished else listed
-            found = wanted[0] if wanted else None
+            listed = backfills.recent(store, backfill_id, limit=1)
+            newest = listed[0] if listed else None
+            found = backfills.newest_unfinished(store, backfill_id) if unfinished else newest
         if found is None:
             which = "" if backfill_id is None else f" {backfill_id}"
             kind = "unfinished backfill" if unfinished and not which else "backfill"
@@ -131,6 +131,11 @@ class Backfills:
         store = self.project.known_store
         found = [] if store is None else backfills.recent(store, pipeline)
         return [(each, store is not None and backfills.is_live(store, each)) for each in found]
+
+    def one(self, backfill_id: str) -> tuple[Backfill, bool]:
+        """The same of one, however old. Raises `UsageError` where there is none."""
+        found = self.find(backfill_id)
+        return found, backfills.is_live(self.project.store, found)
 
     def ask(self, backfill_id: str | None, wish: str) -> Backfill:
         """`pause` or `cancel`: after the current commit where it runs, at once where nobody works at it."""
@@ -151,13 +156,6 @@ class Backfills:
         jobs = [job for job in self.project.graph(found.pipeline).jobs if job.grid is not None]
         windows = sorted(found.done)
         return found, [each for job in jobs for each in check_windows(job, windows, self.project.store)]
-
-    def _unfinished_twin(self, pipeline: str, span: Window, *, newest_first: bool, forced: bool) -> Backfill | None:
-        wanted = (span.start, span.end, newest_first, forced)
-        for each in backfills.recent(self.project.store, pipeline):
-            if each.status in UNFINISHED and (each.start, each.end, each.newest_first, each.forced) == wanted:
-                return each
-        return None
 
     def _pins(self, graph: Graph) -> dict[str, Any]:
         """What the backfill is made under. A table that a task of the same pipeline writes has no fixed version."""
