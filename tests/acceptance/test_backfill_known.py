@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 
 from samewise import open_project
 from samewise.core.windows import Window
-from samewise.state import backfills
+from samewise.state import backfills, leases
 from samewise.state.backfills import Backfill, BackfillStatus
+from samewise.state.holders import Holder
 from tests.support.project import Answer, Shop
 
 SPAN = ("--from", "2026-04-24", "--to", "2026-04-27")
@@ -45,3 +46,16 @@ def test_an_old_backfill_is_found_however_many_came_after_it(shop: Shop) -> None
     for answer in (resumed, typed_again):
         assert answer.json["error"]["code"] == "definition_changed"
         assert old.backfill_id in answer.json["error"]["message"]
+
+
+def test_a_backfill_that_another_process_runs_is_not_repinned(shop: Shop) -> None:
+    found = _planned(shop)
+    with open_project(shop.root) as project:
+        leases.acquire(project.store, found.lease_target, "backfill", Holder.current(), 60)
+
+        refused = _backfill(shop, "resume", "--repin")
+
+        again = backfills.get(project.store, found.backfill_id)
+    assert (refused.code, refused.json["error"]["code"]) == (75, "busy"), refused.text
+    assert again is not None
+    assert again.pins == found.pins

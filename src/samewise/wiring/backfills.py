@@ -97,12 +97,13 @@ class Backfills:
         """Go on with a backfill: what was loaded last is compared with the target first."""
         found = self.find(backfill_id, unfinished=True)
         graph = self.project.graph(found.pipeline)
-        self._check_definition(found, graph, repin=repin)
+        if not repin:
+            self._check_definition(found, graph)
         grid = next(job.grid for job in graph.jobs if job.grid is not None)
         from samewise.plan.grid import windows_between
 
         windows = windows_between(grid, found.start, found.end)
-        return self._fill(found, windows, parallel=parallel, stop=stop, check=True)
+        return self._fill(found, windows, parallel=parallel, stop=stop, resumed=True, repin=repin)
 
     def find(self, backfill_id: str | None, *, unfinished: bool = False) -> Backfill:
         """A backfill by its id or its pipeline's name; without either, the newest. Raises `UsageError`."""
@@ -171,15 +172,9 @@ class Backfills:
             }
         return pins
 
-    def _check_definition(self, found: Backfill, graph: Graph, *, repin: bool) -> None:
-        changed = [job.task for job in graph.jobs if found.pins.get(job.task, {}).get("definition") != job.definition]
-        if repin:
-            backfills.repin(self.project.store, found.backfill_id, self._pins(graph))
-            loaded = sum(outcome is not Outcome.UNCHANGED for outcome in found.done.values())
-            if changed and loaded:
-                again = f"samewise run {found.pipeline} --stale definition"
-                self.project.tell(Note(f"{loaded} windows were loaded under the older definition: `{again}`"))
-        elif changed:
+    def _check_definition(self, found: Backfill, graph: Graph) -> None:
+        changed = _changed(found, graph)
+        if changed:
             raise ConfigError(
                 f"backfill {found.backfill_id} was planned under another definition of {', '.join(changed)}",
                 kept=f"{len(found.done)} of {found.windows} windows are done; nothing was run now",
@@ -188,6 +183,15 @@ class Backfills:
                 code="definition_changed",
             )
 
+    def _repin(self, found: Backfill) -> None:
+        """Go on under the definition of today. Whoever calls this holds the backfill's lease."""
+        graph = self.project.graph(found.pipeline)
+        backfills.repin(self.project.store, found.backfill_id, self._pins(graph))
+        loaded = sum(outcome is not Outcome.UNCHANGED for outcome in found.done.values())
+        if loaded and _changed(found, graph):
+            again = f"samewise run {found.pipeline} --stale definition"
+            self.project.tell(Note(f"{loaded} windows were loaded under the older definition: `{again}`"))
+
     def _fill(
         self,
         found: Backfill,
@@ -195,7 +199,8 @@ class Backfills:
         *,
         parallel: int,
         stop: Callable[[], str | None],
-        check: bool = False,
+        resumed: bool = False,
+        repin: bool = False,
     ) -> BackfillResult:
         from samewise.run.backfill import Filling
         from samewise.run.backfill_result import BackfillResult
@@ -204,11 +209,12 @@ class Backfills:
         lease = leases.acquire(store, found.lease_target, "backfill", Holder.current(), self._lease_seconds)
         try:
             with Heartbeat(store, lease):
-                again = backfills.get(store, found.backfill_id)
-                assert again is not None
+                if repin:
+                    self._repin(self._again(found))
+                again = self._again(found)
                 backfills.set_status(store, found.backfill_id, BackfillStatus.RUNNING)
                 self.project.tell(BackfillPlanned(again.backfill_id, again.windows, len(again.done)))
-                if check:
+                if resumed:
                     self._check_last(again)
                 settings = self.project.loaded.project.backfill
                 filling = Filling(
@@ -233,8 +239,7 @@ class Backfills:
             raise
         finally:
             leases.release(store, lease)
-        last = backfills.get(store, found.backfill_id)
-        assert last is not None
+        last = self._again(found)
         seconds = time.monotonic() - began
         return BackfillResult(last, filling.results, self._watermark(found.pipeline), error, asked, seconds)
 
@@ -262,6 +267,12 @@ class Backfills:
             last = [each.window for each in landed if each.target_version == newest]
             refuse_differences(job, check_windows(job, last, store), found.backfill_id)
 
+    def _again(self, found: Backfill) -> Backfill:
+        """The backfill, as the store has it now."""
+        again = backfills.get(self.project.store, found.backfill_id)
+        assert again is not None
+        return again
+
     def _graphs(self, found: Backfill, *, own_session: bool) -> Callable[[], Graph]:
         def graph() -> Graph:
             made = self.project.graph(found.pipeline, own_session=own_session)
@@ -278,6 +289,11 @@ class Backfills:
         marks = [watermarks.current(self.project.store, job.pipeline, job.task) for job in jobs]
         known = [mark for mark in marks if mark is not None]
         return min(known) if known and len(known) == len(marks) else None
+
+
+def _changed(found: Backfill, graph: Graph) -> list[str]:
+    """The tasks whose definition is not the one that the backfill was planned under."""
+    return [job.task for job in graph.jobs if found.pins.get(job.task, {}).get("definition") != job.definition]
 
 
 def _versioned(source: Source) -> VersionedSource | None:
