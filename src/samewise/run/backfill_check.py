@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +10,11 @@ from samewise.core.errors import Refused
 from samewise.core.ports import GroupTarget
 from samewise.core.records import Receipt
 from samewise.core.windows import Window
+from samewise.run.events import Listener, Note
 from samewise.run.job import Job
 from samewise.run.settle import group_target, spans_of
 from samewise.state import receipts
+from samewise.state.backfills import Backfill
 from samewise.state.store import Store
 
 
@@ -94,7 +96,35 @@ def _by_key(job: Job, target: GroupTarget, receipt: Receipt) -> Checked:
     return Checked(job.task, receipt.window, job.label(receipt.window), rows.is_whole, promised, told, rows.taken_over)
 
 
-def refuse_differences(job: Job, checked: Sequence[Checked], backfill_id: str) -> None:
+def check_last(job: Job, found: Backfill, windows: Sequence[Window], store: Store, emit: Listener) -> None:
+    """What was loaded last must still be in the target. Raises `Refused`; says so where that cannot be known."""
+    landed = receipts.newest(store, job.pipeline, job.task, windows)
+    checked = check_windows(job, last_loaded(found, landed), store)
+    _refuse_differences(job, checked, found.backfill_id)
+    unknown = [each for each in checked if each.is_right is None]
+    if unknown:
+        first = f"{unknown[0].label}: {unknown[0].found}"
+        emit(Note(f"{job.name}: {len(unknown)} of the windows loaded last cannot be checked. {first}"))
+
+
+def last_loaded(found: Backfill, landed: Mapping[Window, Receipt]) -> list[Window]:
+    """Of the windows that the backfill is done with, those of the newest commit; and all that have landed since it was
+    planned and that it does not know of.
+
+    These are of a commit that it was killed after, or another run's: either way nobody will load them again.
+    """
+    done = {window: each for window, each in landed.items() if window in found.done and each.landed_at is not None}
+    newest = max(done.values(), key=lambda each: (each.landed_at, each.target_version), default=None)
+    last = [window for window, each in done.items() if newest and each.target_version == newest.target_version]
+    unknown = [
+        window
+        for window, each in landed.items()
+        if window not in found.done and not each.recovered and each.landed_at and each.landed_at >= found.created_at
+    ]
+    return [*last, *unknown]
+
+
+def _refuse_differences(job: Job, checked: Sequence[Checked], backfill_id: str) -> None:
     """Raise `Refused`, with both sides, if a window is not what was loaded."""
     wrong = [each for each in checked if each.is_right is False]
     if not wrong:

@@ -214,8 +214,6 @@ class Backfills:
                 again = self._again(found)
                 backfills.set_status(store, found.backfill_id, BackfillStatus.RUNNING)
                 self.project.tell(BackfillPlanned(again.backfill_id, again.windows, len(again.done)))
-                if resumed:
-                    self._check_last(again)
                 settings = self.project.loaded.project.backfill
                 filling = Filling(
                     graph=self._graphs(again, own_session=parallel > 1),
@@ -226,8 +224,11 @@ class Backfills:
                     stop=stop,
                     parallel=parallel,
                 )
+                filling.settle(windows)
+                if resumed:
+                    self._check_last(again, windows)
                 ordered = sorted((w for w in windows if w not in again.done), reverse=again.newest_first)
-                stopped = filling.run(ordered, windows)
+                stopped = filling.run(ordered)
                 error = None if stopped is None or stopped.result is None else stopped.result.error
                 asked = None if stopped is None else stopped.asked
                 self._ended(found, error, asked, done=stopped is None)
@@ -252,20 +253,12 @@ class Backfills:
         told = None if error is None else error_json(error)
         backfills.set_status(self.project.store, found.backfill_id, status, error=told)
 
-    def _check_last(self, found: Backfill) -> None:
-        """The windows of the last commit must still be what was loaded. Raises `Refused`."""
-        from samewise.run.backfill_check import check_windows, refuse_differences
-        from samewise.state import receipts
+    def _check_last(self, found: Backfill, windows: Sequence[Window]) -> None:
+        from samewise.run.backfill_check import check_last
 
-        store = self.project.store
         for job in self.project.graph(found.pipeline).jobs:
-            if job.grid is None:
-                continue
-            known = [receipts.latest(store, job.pipeline, job.task, window) for window in found.done]
-            landed = [each for each in known if each is not None and each.landed_at is not None]
-            newest = max((each.target_version for each in landed), default=None)
-            last = [each.window for each in landed if each.target_version == newest]
-            refuse_differences(job, check_windows(job, last, store), found.backfill_id)
+            if job.grid is not None:
+                check_last(job, found, windows, self.project.store, self.project.tell)
 
     def _again(self, found: Backfill) -> Backfill:
         """The backfill, as the store has it now."""
