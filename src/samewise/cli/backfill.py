@@ -204,12 +204,14 @@ def _ask(project: Project, backfill_id: str | None, wish: str, *, as_json: bool)
 
 
 def _verify(project: Project, backfill_id: str | None, *, as_json: bool) -> int:
+    from samewise.run.backfill_check import all_right
+
     found, checked = project.backfills.verify(backfill_id)
     wrong = [each for each in checked if each.is_right is False]
     unknown = [each for each in checked if each.is_right is None]
     if as_json:
         body: dict[str, Any] = {"schema_version": 1, "id": found.backfill_id, "pipeline": found.pipeline}
-        print_json({**body, "right": not wrong, "windows": [each.to_json() for each in checked]})
+        print_json({**body, "right": all_right(checked), "windows": [each.to_json() for each in checked]})
     else:
         _show_checked([*wrong, *unknown])
         right = len(checked) - len(wrong) - len(unknown)
