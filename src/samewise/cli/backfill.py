@@ -168,8 +168,7 @@ def _show_status(project: Project, backfill_id: str | None, *, as_json: bool) ->
     from samewise.run.backfill_result import backfill_json
 
     if backfill_id is not None and backfill_id not in project.pipelines:
-        found = project.backfills.find(backfill_id)
-        listed = [each for each in project.backfills.recent() if each[0].backfill_id == found.backfill_id]
+        listed = [project.backfills.one(backfill_id)]
     else:
         listed = project.backfills.recent(backfill_id)
     bodies = [backfill_json(each, live=live) for each, live in listed]
@@ -205,12 +204,14 @@ def _ask(project: Project, backfill_id: str | None, wish: str, *, as_json: bool)
 
 
 def _verify(project: Project, backfill_id: str | None, *, as_json: bool) -> int:
+    from samewise.run.backfill_check import all_right
+
     found, checked = project.backfills.verify(backfill_id)
     wrong = [each for each in checked if each.is_right is False]
     unknown = [each for each in checked if each.is_right is None]
     if as_json:
         body: dict[str, Any] = {"schema_version": 1, "id": found.backfill_id, "pipeline": found.pipeline}
-        print_json({**body, "right": not wrong, "windows": [each.to_json() for each in checked]})
+        print_json({**body, "right": all_right(checked), "windows": [each.to_json() for each in checked]})
     else:
         _show_checked([*wrong, *unknown])
         right = len(checked) - len(wrong) - len(unknown)

@@ -14,6 +14,7 @@
     │   └── MayHaveLanded         the answer was lost: the target must be asked before anything else
     ├── PinsGone                  what a run had pinned cannot be read any more; it is planned again
     ├── LeaseLost                 another attempt took over; this one must not write any more
+    ├── NoOlderVersion        1   the target cannot show any more what it held at a version
     └── Superseded            0   a newer run of this window has landed; its data stands
 
 An error says what happened (`message`), what was kept (`kept`) and what to do (`next_step`).
@@ -176,6 +177,19 @@ class LeaseLost(SamewiseError):
     """Another attempt took over; this one must not write any more."""
 
     code = "lease_lost"
+
+
+class NoOlderVersion(SamewiseError):
+    """The target cannot show any more what it held at a version."""
+
+    code = "no_older_version"
+
+    def __init__(self, target: str, version: int) -> None:
+        super().__init__(
+            f"{target} cannot show what it held at version {version} any more",
+            kept="the target is untouched",
+            next_step="run the window again with --force",
+        )
 
 
 class Superseded(SamewiseError):

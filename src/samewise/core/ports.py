@@ -135,6 +135,8 @@ class Head:
     """Another one after the target was dropped and made again."""
     adopted: bool = False
     """True once it has changed hands: then it may be awaiting commits of runs that its owner does not know."""
+    shared: bool = False
+    """True where others made columns of it: these may hold the same values in another type, or values of their own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,14 +59,10 @@ class Filling:
     def __post_init__(self) -> None:
         self._sizes = Sizes(self.store)
 
-    def run(self, windows: Sequence[Window], span: Sequence[Window]) -> Stopped | None:
-        """Load the windows in their order; gives what stopped it, None at the end.
-
-        `span` are all windows of the backfill: one that is done may have a run that was killed while it tidied up.
-        """
+    def run(self, windows: Sequence[Window]) -> Stopped | None:
+        """Load the windows in their order; gives what stopped it, None at the end. Others' runs are settled before."""
         side_by_side = self.parallel > 1 and self._any_order()
         try:
-            self._settle(span)
             for jobs, by_window in self._graph().phases():
                 if by_window and side_by_side:
                     self._side_by_side(windows)
@@ -80,8 +76,11 @@ class Filling:
             return stopped
         return None
 
-    def _settle(self, span: Sequence[Window]) -> None:
-        """End what processes that died have left open, so that every window's newest run says how it ended."""
+    def settle(self, span: Sequence[Window]) -> None:
+        """End what processes that died have left open, so that every window's newest run says how it ended.
+
+        `span` are all windows of the backfill: one that is done may have a run that was killed while it tidied up.
+        """
         for job in self._graph().jobs:
             if job.grid is None or not span:
                 continue

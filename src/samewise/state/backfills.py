@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import RowMapping, select, update
+from sqlalchemy import ColumnElement, RowMapping, select, update
 
 from samewise.core.windows import Window
 from samewise.state import leases
@@ -117,12 +117,29 @@ def get(store: Store, backfill_id: str) -> Backfill | None:
 @rides_out
 def recent(store: Store, pipeline: str | None = None, *, limit: int = 20) -> list[Backfill]:
     """The newest first."""
-    query = select(backfills.c.backfill_id).order_by(backfills.c.created_at.desc()).limit(limit)
-    if pipeline is not None:
-        query = query.where(backfills.c.pipeline == pipeline)
-    with store.reading() as connection:
-        ids = list(connection.execute(query).scalars())
-    return [found for backfill_id in ids if (found := get(store, backfill_id)) is not None]
+    return _newest(store, _of(pipeline), limit=limit)
+
+
+@rides_out
+def newest_unfinished(store: Store, pipeline: str | None = None) -> Backfill | None:
+    """The newest that is not at its end, however many have ended since; None if there is none."""
+    found = _newest(store, [*_of(pipeline), backfills.c.status.in_(UNFINISHED)], limit=1)
+    return found[0] if found else None
+
+
+@rides_out
+def unfinished_twin(store: Store, pipeline: str, span: Window, *, newest_first: bool, forced: bool) -> Backfill | None:
+    """The newest that was asked for in the same words and is not at its end; None if there is none."""
+    same = [
+        *_of(pipeline),
+        backfills.c.status.in_(UNFINISHED),
+        backfills.c.span_start == span.start,
+        backfills.c.span_end == span.end,
+        backfills.c.newest_first == newest_first,
+        backfills.c.forced == forced,
+    ]
+    found = _newest(store, same, limit=1)
+    return found[0] if found else None
 
 
 @rides_out
@@ -178,6 +195,17 @@ def repin(store: Store, backfill_id: str, pins: Mapping[str, Any]) -> None:
 def is_live(store: Store, backfill: Backfill) -> bool:
     """Whether a process is at work on it, as far as is known."""
     return leases.owner(store, backfill.lease_target, "backfill") is not None
+
+
+def _of(pipeline: str | None) -> list[ColumnElement[bool]]:
+    return [] if pipeline is None else [backfills.c.pipeline == pipeline]
+
+
+def _newest(store: Store, conditions: Sequence[ColumnElement[bool]], *, limit: int) -> list[Backfill]:
+    query = select(backfills.c.backfill_id).where(*conditions).order_by(backfills.c.created_at.desc()).limit(limit)
+    with store.reading() as connection:
+        ids = list(connection.execute(query).scalars())
+    return [found for backfill_id in ids if (found := get(store, backfill_id)) is not None]
 
 
 def _backfill(row: RowMapping, done: Mapping[Window, Outcome]) -> Backfill:

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
 from samewise.core.connections import PostgresConnection
-from samewise.core.errors import MayHaveLanded, SamewiseError, Transient
+from samewise.core.errors import MayHaveLanded, NoOlderVersion, SamewiseError, Transient
 from samewise.core.keyed import Batch, Keyed
 from samewise.core.measures import Measures
 from samewise.core.ownership import check_owner
@@ -302,12 +302,7 @@ class PostgresTarget:
         rows = self.rows(span)
         head = self.head()
         if rows is None or head is None or head.version != version:
-            raise SamewiseError(
-                f"{self.key} keeps no older rows: version {version} cannot be measured any more",
-                kept="the target is untouched",
-                next_step="run the window again with --force",
-                code="no_older_version",
-            )
+            raise NoOlderVersion(self.key, version)
         return measured(rows)
 
     # Sessions
@@ -324,8 +319,9 @@ class PostgresTarget:
             if not (attribute.has_default or attribute.generated)
         )
         if entry is None:
-            return Head(0, Schema(needed), None, f"oid:{there.oid}")
-        return Head(entry.version, Schema(needed), entry.owner, entry.table_id)
+            return Head(0, Schema(needed), None, f"oid:{there.oid}", shared=True)
+        shared = any(attribute.name not in entry.columns for attribute in there.attributes)
+        return Head(entry.version, Schema(needed), entry.owner, entry.table_id, shared=shared)
 
     def _relation(self, session: Session) -> Relation | None:
         return find_relation(session, self._schema, self._table)

@@ -64,7 +64,8 @@ class Backfills:
         # As it was asked for: where the end lies ahead, more windows are over tomorrow, and it is the same backfill.
         asked = self._asked(pipeline, start, end)
         span = Window(asked[0].start, asked[-1].end)
-        found = self._unfinished_twin(pipeline, span, newest_first=order == "newest", forced=force)
+        how = {"newest_first": order == "newest", "forced": force}
+        found = backfills.unfinished_twin(self.project.store, pipeline, span, **how)
         if found is not None:
             self._tell_later(len(windows) - found.windows)
             return self.resume(found.backfill_id, parallel=parallel, repin=repin, stop=stop)
@@ -74,10 +75,9 @@ class Backfills:
             self.project.store,
             pipeline,
             span,
-            newest_first=order == "newest",
-            forced=force,
             pins=self._pins(graph),
             windows=len(windows),
+            **how,
         )
         return self._fill(made, windows, parallel=parallel, stop=stop)
 
@@ -92,12 +92,13 @@ class Backfills:
         """Go on with a backfill: what was loaded last is compared with the target first."""
         found = self.find(backfill_id, unfinished=True)
         graph = self.project.graph(found.pipeline)
-        self._check_definition(found, graph, repin=repin)
+        if not repin:
+            self._check_definition(found, graph)
         grid = next(job.grid for job in graph.jobs if job.grid is not None)
         from samewise.plan.grid import windows_between
 
         windows = _over(windows_between(grid, found.start, found.end), found.created_at)
-        return self._fill(found, windows, parallel=parallel, stop=stop, check=True)
+        return self._fill(found, windows, parallel=parallel, stop=stop, resumed=True, repin=repin)
 
     def find(self, backfill_id: str | None, *, unfinished: bool = False) -> Backfill:
         """A backfill by its id or its pipeline's name; without either, the newest. Raises `UsageError`."""
@@ -106,9 +107,9 @@ class Backfills:
             raise UsageError("there is no backfill", next_step="samewise backfill PIPELINE --from DATE --to DATE")
         found = None if backfill_id is None else backfills.get(store, backfill_id)
         if found is None and (backfill_id is None or backfill_id in self.project.pipelines):
-            listed = backfills.recent(store, backfill_id)
-            wanted = [each for each in listed if each.status in UNFINISHED] if unfinished else listed
-            found = wanted[0] if wanted else None
+            listed = backfills.recent(store, backfill_id, limit=1)
+            newest = listed[0] if listed else None
+            found = backfills.newest_unfinished(store, backfill_id) if unfinished else newest
         if found is None:
             which = "" if backfill_id is None else f" {backfill_id}"
             kind = "unfinished backfill" if unfinished and not which else "backfill"
@@ -126,6 +127,11 @@ class Backfills:
         store = self.project.known_store
         found = [] if store is None else backfills.recent(store, pipeline)
         return [(each, store is not None and backfills.is_live(store, each)) for each in found]
+
+    def one(self, backfill_id: str) -> tuple[Backfill, bool]:
+        """The same of one, however old. Raises `UsageError` where there is none."""
+        found = self.find(backfill_id)
+        return found, backfills.is_live(self.project.store, found)
 
     def ask(self, backfill_id: str | None, wish: str) -> Backfill:
         """`pause` or `cancel`: after the current commit where it runs, at once where nobody works at it."""
@@ -158,13 +164,6 @@ class Backfills:
             )
         return self.project.windows(spec, None, start, end) or []
 
-    def _unfinished_twin(self, pipeline: str, span: Window, *, newest_first: bool, forced: bool) -> Backfill | None:
-        wanted = (span.start, span.end, newest_first, forced)
-        for each in backfills.recent(self.project.store, pipeline):
-            if each.status in UNFINISHED and (each.start, each.end, each.newest_first, each.forced) == wanted:
-                return each
-        return None
-
     def _tell_later(self, windows: int) -> None:
         if windows > 0:
             self.project.tell(
@@ -185,15 +184,9 @@ class Backfills:
             }
         return pins
 
-    def _check_definition(self, found: Backfill, graph: Graph, *, repin: bool) -> None:
-        changed = [job.task for job in graph.jobs if found.pins.get(job.task, {}).get("definition") != job.definition]
-        if repin:
-            backfills.repin(self.project.store, found.backfill_id, self._pins(graph))
-            loaded = sum(outcome is not Outcome.UNCHANGED for outcome in found.done.values())
-            if changed and loaded:
-                again = f"samewise run {found.pipeline} --stale definition"
-                self.project.tell(Note(f"{loaded} windows were loaded under the older definition: `{again}`"))
-        elif changed:
+    def _check_definition(self, found: Backfill, graph: Graph) -> None:
+        changed = _changed(found, graph)
+        if changed:
             raise ConfigError(
                 f"backfill {found.backfill_id} was planned under another definition of {', '.join(changed)}",
                 kept=f"{len(found.done)} of {found.windows} windows are done; nothing was run now",
@@ -202,6 +195,15 @@ class Backfills:
                 code="definition_changed",
             )
 
+    def _repin(self, found: Backfill) -> None:
+        """Go on under the definition of today. Whoever calls this holds the backfill's lease."""
+        graph = self.project.graph(found.pipeline)
+        backfills.repin(self.project.store, found.backfill_id, self._pins(graph))
+        loaded = sum(outcome is not Outcome.UNCHANGED for outcome in found.done.values())
+        if loaded and _changed(found, graph):
+            again = f"samewise run {found.pipeline} --stale definition"
+            self.project.tell(Note(f"{loaded} windows were loaded under the older definition: `{again}`"))
+
     def _fill(
         self,
         found: Backfill,
@@ -209,7 +211,8 @@ class Backfills:
         *,
         parallel: int,
         stop: Callable[[], str | None],
-        check: bool = False,
+        resumed: bool = False,
+        repin: bool = False,
     ) -> BackfillResult:
         from samewise.run.backfill import Filling
         from samewise.run.backfill_result import BackfillResult
@@ -218,12 +221,11 @@ class Backfills:
         lease = leases.acquire(store, found.lease_target, "backfill", Holder.current(), self._lease_seconds)
         try:
             with Heartbeat(store, lease):
-                again = backfills.get(store, found.backfill_id)
-                assert again is not None
+                if repin:
+                    self._repin(self._again(found))
+                again = self._again(found)
                 backfills.set_status(store, found.backfill_id, BackfillStatus.RUNNING)
                 self.project.tell(BackfillPlanned(again.backfill_id, again.windows, len(again.done)))
-                if check:
-                    self._check_last(again)
                 settings = self.project.loaded.project.backfill
                 filling = Filling(
                     graph=self._graphs(again, own_session=parallel > 1),
@@ -234,8 +236,11 @@ class Backfills:
                     stop=stop,
                     parallel=parallel,
                 )
+                filling.settle(windows)
+                if resumed:
+                    self._check_last(again, windows)
                 ordered = sorted((w for w in windows if w not in again.done), reverse=again.newest_first)
-                stopped = filling.run(ordered, windows)
+                stopped = filling.run(ordered)
                 error = None if stopped is None or stopped.result is None else stopped.result.error
                 asked = None if stopped is None else stopped.asked
                 self._ended(found, error, asked, done=stopped is None)
@@ -247,8 +252,7 @@ class Backfills:
             raise
         finally:
             leases.release(store, lease)
-        last = backfills.get(store, found.backfill_id)
-        assert last is not None
+        last = self._again(found)
         seconds = time.monotonic() - began
         return BackfillResult(last, filling.results, self._watermark(found.pipeline), error, asked, seconds)
 
@@ -261,20 +265,18 @@ class Backfills:
         told = None if error is None else error_json(error)
         backfills.set_status(self.project.store, found.backfill_id, status, error=told)
 
-    def _check_last(self, found: Backfill) -> None:
-        """The windows of the last commit must still be what was loaded. Raises `Refused`."""
-        from samewise.run.backfill_check import check_windows, refuse_differences
-        from samewise.state import receipts
+    def _check_last(self, found: Backfill, windows: Sequence[Window]) -> None:
+        from samewise.run.backfill_check import check_last
 
-        store = self.project.store
         for job in self.project.graph(found.pipeline).jobs:
-            if job.grid is None:
-                continue
-            known = [receipts.latest(store, job.pipeline, job.task, window) for window in found.done]
-            landed = [each for each in known if each is not None and each.landed_at is not None]
-            newest = max((each.target_version for each in landed), default=None)
-            last = [each.window for each in landed if each.target_version == newest]
-            refuse_differences(job, check_windows(job, last, store), found.backfill_id)
+            if job.grid is not None:
+                check_last(job, found, windows, self.project.store, self.project.tell)
+
+    def _again(self, found: Backfill) -> Backfill:
+        """The backfill, as the store has it now."""
+        again = backfills.get(self.project.store, found.backfill_id)
+        assert again is not None
+        return again
 
     def _graphs(self, found: Backfill, *, own_session: bool) -> Callable[[], Graph]:
         def graph() -> Graph:
@@ -296,6 +298,11 @@ class Backfills:
 
 def _over(windows: Sequence[Window], at: datetime) -> list[Window]:
     return [window for window in windows if window.end <= at]
+
+
+def _changed(found: Backfill, graph: Graph) -> list[str]:
+    """The tasks whose definition is not the one that the backfill was planned under."""
+    return [job.task for job in graph.jobs if found.pins.get(job.task, {}).get("definition") != job.definition]
 
 
 def _versioned(source: Source) -> VersionedSource | None:
