@@ -114,3 +114,14 @@ def test_a_commit_that_the_backfill_was_killed_after_is_checked_on_resume(shop: 
 
     assert (resumed.code, resumed.json["error"]["code"]) == (3, "tampered"), resumed.text
     assert f"{DAYS[1]}  receipt: 2 rows" in resumed.json["error"]["message"]
+
+
+def test_a_lost_row_of_the_last_window_is_found_on_resume_by_its_key(shop: Shop, spark: SparkSession) -> None:
+    shop.pipeline(MERGE)
+    _stopped_at_the_third_day(shop)
+    spark.sql(f"DELETE FROM {_table(shop)} WHERE order_id = 3")
+
+    resumed = _backfill(shop, "resume")
+
+    assert (resumed.code, resumed.json["error"]["code"]) == (3, "tampered"), resumed.text
+    assert "1 missing" in resumed.json["error"]["message"]
