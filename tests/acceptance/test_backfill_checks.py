@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from deltalake import DeltaTable
 
 from samewise import open_project
 from samewise.core.failpoints import Failpoint, Kill, Killed, killing
@@ -125,3 +127,45 @@ def test_a_lost_row_of_the_last_window_is_found_on_resume_by_its_key(shop: Shop,
 
     assert (resumed.code, resumed.json["error"]["code"]) == (3, "tampered"), resumed.text
     assert "1 missing" in resumed.json["error"]["message"]
+
+
+# Versions that are gone
+
+
+def test_a_window_whose_old_files_were_vacuumed_cannot_be_checked_by_key(shop: Shop, spark: SparkSession) -> None:
+    shop.pipeline(MERGE)
+    _stopped_at_the_third_day(shop)
+    folder = shop.root / "warehouse" / "orders"
+    needed = {Path(file).name for file in DeltaTable(folder).file_uris()}
+    vacuumed = [file for file in folder.glob("*.parquet") if file.name not in needed]
+    assert vacuumed
+    for file in vacuumed:
+        file.unlink()
+
+    verified = _backfill(shop, "verify")
+
+    assert (verified.code, verified.json["right"], _right(verified)) == (0, None, [None, True]), verified.text
+    assert "any more" in verified.json["windows"][0]["target"]
+    # A file that the table itself needs is no old story.
+    for file in folder.glob("*.parquet"):
+        file.unlink()
+    assert _backfill(shop, "verify").code not in (0, 3)
+
+
+def test_windows_are_compared_also_when_their_versions_can_not_be_read_any_more(
+    shop: Shop, spark: SparkSession
+) -> None:
+    _stopped_at_the_third_day(shop)
+    spark.sql(
+        f"ALTER TABLE {_table(shop)} SET TBLPROPERTIES ('delta.deletedFileRetentionDuration' = 'interval 1 second')"
+    )
+    time.sleep(1.5)
+    assert _backfill(shop, "verify").json["right"] is True
+    spark.sql(f"ALTER TABLE {_table(shop)} ADD COLUMNS (note STRING)")
+    time.sleep(1.5)
+    unknown = _backfill(shop, "verify")
+    spark.sql(f"DELETE FROM {_table(shop)} WHERE order_id = 1")
+    lost = _backfill(shop, "verify")
+
+    assert (unknown.code, unknown.json["right"], _right(unknown)) == (0, None, [None, None]), unknown.text
+    assert (lost.code, _right(lost)) == (3, [False, None])

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from samewise.core.errors import ConfigError, Conflict, MayHaveLanded, OutOfSpace, Refused, Transient
+from samewise.core.errors import ConfigError, Conflict, MayHaveLanded, NoOlderVersion, OutOfSpace, Refused, Transient
 from samewise.core.keyed import DELETED_AT, EPOCH, Batch, Keyed
 from samewise.core.measures import Measures, measure_expressions, read_measures
 from samewise.core.ownership import check_owner
@@ -272,7 +272,7 @@ class DeltaTarget:
 
     def measure_windows(self, spans: Spans, version: int, *, like: int | None = None) -> list[Measures]:
         rows = self._at(version)
-        schema = schema_of(rows if like is None else self._at(like))
+        schema = schema_of(rows) if like is None else self._schema_at(like)
         return measure_by(rows.where(spans.sql).selectExpr("*", f"{spans.number} AS {AT}"), schema, len(spans.parts))
 
     def measure_published(self, spans: Spans, version: int) -> list[Measures]:
@@ -283,9 +283,26 @@ class DeltaTarget:
         return self.measure_windows(spans, version) if found is None else found
 
     def lineage(self, keyed: Keyed, window_key: str, version: int) -> Lineage:
-        from samewise.targets.delta_lineage import lineage
+        from samewise.targets.delta_lineage import can_show, is_gone, lineage
 
-        return lineage(self._at(version), self._spark().read.format("delta").load(self._path()), keyed, window_key)
+        now = self._spark().read.format("delta").load(self._path())
+        try:
+            return lineage(self._at(version), now, keyed, window_key)
+        except Exception as error:
+            # A file that the table still needs may be the one that is missing: that is another story.
+            if is_gone(error) and can_show(now, window_key):
+                raise NoOlderVersion(self.key, version) from error
+            raise
+
+    def _schema_at(self, version: int) -> Schema:
+        from samewise.targets.delta_lineage import is_gone
+
+        try:
+            return schema_of(self._at(version))
+        except Exception as error:
+            if is_gone(error):
+                raise NoOlderVersion(self.key, version) from error
+            raise
 
     def _at(self, version: int) -> DataFrame:
         return self._spark().read.format("delta").option("versionAsOf", version).load(self._path())
