@@ -25,8 +25,9 @@ SPAN = ["--from", DAYS[0], "--to", "2026-04-05"]
 NEWER: list[Order] = [(201, "6.00", "new"), (209, "1.23", "paid")]
 FIRST = date(2025, 1, 1)
 MANY = 60
-GROUP = 4
+GROUP = 2
 KILLS = 20
+"""Fewer than there are groups: it must not come to its end before it was killed that often."""
 _DAILY = """\
 pipeline: daily
 schedule: {{every: day, start: 2025-01-01, end: 2025-03-02, timezone: UTC}}
@@ -70,24 +71,18 @@ def test_a_backfill_that_is_killed_twenty_times_is_as_one_clean_run(
     project = _many(tmp_path / "shop", server, zygote, rest)
     command = ["backfill", "daily", "--from", FIRST.isoformat(), "--to", "2025-03-02"]
     chance = random.Random(20261116)
-    kills = may_be_repeated = 0
+    may_be_repeated = 0
     points = [point.value for point in Failpoint if rest or point not in (Failpoint.STAGED, Failpoint.VERIFIED)]
-    while kills < KILLS:
+    for kills in range(KILLS):
         by_point = chance.random() < 0.5
         running = project.start(*command, failpoint=chance.choice(points) if by_point else "")
         if not by_point:
-            time.sleep(chance.uniform(0.3, 4.0))
-            with suppress(ProcessLookupError):
-                os.kill(running.pid, signal.SIGKILL)
+            _kill_soon(project, running, chance)
         ended = running.wait()
-        assert ended.code in (-signal.SIGKILL, 0), ended.told
-        if ended.code == 0:
-            break
-        kills += 1
+        assert ended.code == -signal.SIGKILL, f"it came to its end after {kills} kills: {ended.told}"
         may_be_repeated += _rows_of_what_was_cut_off(project)
-    last = project.call(*command) if kills == KILLS else ended
-    assert kills >= KILLS or last.json["status"] == "done"
-    assert last.well().json["status"] == "done"
+    assert len(_landed(project)) < MANY, "the last kill, too, was in the middle of it"
+    assert project.call(*command).well().json["status"] == "done"
 
     assert project.rows("daily") == _expected()
     receipts = project.state("SELECT window_key, measures, target_version FROM samewise_receipts ORDER BY window_key")
@@ -98,6 +93,16 @@ def test_a_backfill_that_is_killed_twenty_times_is_as_one_clean_run(
     assert project.call("backfill", "verify").well().json["right"] is True
     assert_nothing_is_left(project)
     assert {w["status"] for w in project.call("run", "daily").well().json["windows"]} <= {"unchanged"}
+
+
+def _kill_soon(project: Project, running: Command, chance: random.Random) -> None:
+    """SIGKILL at a random moment, which is sooner once a group has landed: there must be some left for later kills."""
+    before, kill_at = len(_landed(project)), time.monotonic() + chance.uniform(0.3, 4.0)
+    while time.monotonic() < kill_at and len(_landed(project)) == before:
+        time.sleep(0.02)
+    time.sleep(chance.uniform(0.0, 0.4))
+    with suppress(ProcessLookupError):
+        os.kill(running.pid, signal.SIGKILL)
 
 
 def _source_rows(run: dict[str, Any]) -> int:
