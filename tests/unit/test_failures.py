@@ -149,7 +149,7 @@ LOGINS = [
     'definition of service "shop" not found',
     'invalid connection option "pasword"',
     'invalid sslmode value: "yes"',
-    'root certificate file "/root/.postgresql/root.crt" is not there',
+    'root certificate file "/home/me/.postgresql/root.crt" is not there',
     "connection failed: SSL error: certificate verify failed",
     "connection failed: server does not support SSL, but SSL was required",
     'could not translate host name "dbb" to address: Name or service not known',
