@@ -2,10 +2,14 @@
 
 The week is loaded three times: day by day with two kills and reruns, by one backfill without any, and by a
 job that appends and was retried as often. The first two must be equal; exit code 1 if they are not.
+
+A run that is to be killed is a process with a JVM of its own. The one that goes through to the end lends its JVM to
+the other two weeks and to the measuring: starting Spark is most of what a demo on so few rows takes.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shlex
@@ -15,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -30,8 +35,8 @@ CLI = [sys.executable, "-c", "from samewise.cli.main import main; main()"]
 
 
 def main() -> int:
-    if sys.argv[1:2] == ["--compare"]:
-        return compare(Path(sys.argv[2]))
+    if sys.argv[1:2] == ["--finish"]:
+        return finish(Path(sys.argv[2]))
     began = time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix="samewise-demo-"))
     say(bold("Seven days of orders, two kills, the same table."))
@@ -39,10 +44,12 @@ def main() -> int:
     say()
     os.environ["JAVA_TOOL_OPTIONS"] = small_data_defaults()
     try:
-        with Comparison(folder) as comparison:
-            load_with_two_kills(folder / "shop")
-            say("Now all three tables are read and compared ...")
-            found = comparison.result()
+        load_with_two_kills(folder / "shop")
+        with Finish(folder) as rest:
+            load_the_rest(folder / "shop", rest)
+            say("The same week is loaded without a kill, and by a plain append, and all three")
+            say("tables are compared ...")
+            found = rest.result()
     except Broken as error:
         say(f"The demo stopped: {error}")
         return 1
@@ -58,7 +65,7 @@ def main() -> int:
 
 
 def small_data_defaults() -> str:
-    """Spark's defaults for this demo: four JVMs live for seconds and see 2,000 rows a day, so compiling Java
+    """Spark's defaults for this demo: three JVMs live for seconds and see 2,000 rows a day, so compiling Java
     code for each query would take longer than running it."""
     # Not in a folder of Spark's own settings: with another class path Java would not use the archive of classes.
     defaults = ("-Dspark.sql.codegen.wholeStage=false", "-Dspark.sql.codegen.factoryMode=NO_CODEGEN")
@@ -78,8 +85,6 @@ def load_with_two_kills(shop: Path) -> None:
     command("init", shop)
     orders = sum(len(file.read_text().splitlines()) - 1 for file in shop.glob("landing/orders/*/*.csv"))
     tell(f"{orders:,} lines in CSV files, one folder a day")
-    tell("(the same week is being loaded without a kill, and by a plain append,")
-    tell(" in the background)")
 
     step(f"SAMEWISE_FAILPOINT=staged samewise run {PIPELINE}")
     killed = command("run", PIPELINE, "--project", shop, failpoint="staged")
@@ -100,8 +105,11 @@ def load_with_two_kills(shop: Path) -> None:
     tell(f"the table itself says that the commit is there: recorded in {rerun.seconds:.1f} s,")
     tell("no row was read or written, and no JVM was started")
 
+
+def load_the_rest(shop: Path, finish: Finish) -> None:
+    """What a person would type next: the days that are missing, then the same once more."""
     step(f"samewise run {PIPELINE}")
-    rest = command("run", PIPELINE, "--project", shop)
+    rest = finish.rest()
     for line in rest.stderr.splitlines():
         if line.startswith(("ok", "!!")):
             tell(line)
@@ -135,25 +143,25 @@ def command(*words: object, failpoint: str | None = None) -> Done:
     return Done(done.stdout, done.stderr, time.monotonic() - began)
 
 
-# The other two weeks, in a process of their own
+# The process that is not killed
 
 
-class Comparison:
-    """Loads the week cleanly and by appends while the kills go on, then measures all three tables."""
+class Finish:
+    """Runs the week's remaining days; then loads it cleanly and by appends, and measures all three tables."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._errors: IO[str] = (folder / "comparison.log").open("w+")
+        self._errors: IO[str] = (folder / "finish.log").open("w+")
+        self._began = time.monotonic()
         self._process = subprocess.Popen(
-            [sys.executable, __file__, "--compare", str(folder)],
-            stdin=subprocess.PIPE,
+            [sys.executable, __file__, "--finish", str(folder)],
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=self._errors,
             text=True,
             env={key: value for key, value in os.environ.items() if key != "SAMEWISE_FAILPOINT"},
         )
 
-    def __enter__(self) -> Comparison:
+    def __enter__(self) -> Finish:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -162,41 +170,65 @@ class Comparison:
             self._process.wait()
         self._errors.close()
 
+    def rest(self) -> Done:
+        """What `samewise run` said. Raises unless it came to its end."""
+        told = self._answer()
+        if told["exit_code"] != 0:
+            raise Broken(f"exit code {told['exit_code']} instead of 0\n{told['stdout']}{told['stderr']}")
+        return Done(told["stdout"], told["stderr"], time.monotonic() - self._began)
+
     def result(self) -> dict[str, Any]:
-        """What was measured, now that the killed week is complete."""
-        answer, _ = self._process.communicate("go on\n")
-        if self._process.returncode != 0:
+        """What was measured of the three tables."""
+        return self._answer()
+
+    def _answer(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            self._process.wait()
             self._errors.seek(0)
             raise Broken(f"the comparison failed\n{self._errors.read()}")
-        found: dict[str, Any] = json.loads(answer)
+        found: dict[str, Any] = json.loads(line)
         return found
 
 
-def compare(folder: Path) -> int:
-    """The other process: one JVM for the clean week, the appended week and all measuring."""
+def finish(folder: Path) -> int:
+    """The other process: a line about the rest of the killed week, then one about what the three tables hold."""
     from samewise import open_project
     from samewise.cli.example import write_example
 
-    clean = folder / "clean"
+    clean, shop = folder / "clean", folder / "shop"
     write_example(clean)
     with open_project(clean) as project:
-        # All seven days in one commit, while the other process loads them one by one: the promise is that they
-        # end up the same, and one commit leaves that process more of a small machine.
+        spark = project.graph(PIPELINE).jobs[0].spark()
+        # The command finds that this process has a session, and works in it.
+        tell_parent(typed("run", PIPELINE, "--project", str(shop)))
+        # All seven days in one commit, which the killed week got one by one: they must end up the same.
         result = project.backfills.run(PIPELINE, start=FIRST_DAY, end=END)
         if not result.is_done:
             raise result.error or RuntimeError("the clean load failed")
-        spark = project.graph(PIPELINE).jobs[0].spark()
         append_with_retries(spark, clean, str(folder / "appended"))
-        # The killed week is complete when the other process says so.
-        sys.stdin.readline()
         places = {
             "clean": clean / "warehouse" / "orders",
-            "killed": folder / "shop" / "warehouse" / "orders",
+            "killed": shop / "warehouse" / "orders",
             "appended": folder / "appended",
         }
-        found = {name: measured(spark, place) for name, place in places.items()}
-    sys.stdout.write(json.dumps(found))
+        tell_parent({name: measured(spark, place) for name, place in places.items()})
     return 0
+
+
+def typed(*words: str) -> dict[str, Any]:
+    """Run `samewise` here, as if it had been typed: what it printed, and its exit code."""
+    from samewise.cli.app import app
+
+    out, errors = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(errors):
+        code = app(list(words), standalone_mode=False)
+    return {"exit_code": code, "stdout": out.getvalue(), "stderr": errors.getvalue()}
+
+
+def tell_parent(found: Mapping[str, Any]) -> None:
+    print(json.dumps(found), flush=True)
 
 
 def append_with_retries(spark: SparkSession, project: Path, table: str) -> None:
