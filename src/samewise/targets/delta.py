@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from samewise.core.errors import ConfigError, Conflict, MayHaveLanded, NoOlderVersion, OutOfSpace, Refused, Transient
+from samewise.core.errors import ConfigError, Conflict, NoOlderVersion
 from samewise.core.keyed import DELETED_AT, EPOCH, Batch, Keyed
 from samewise.core.measures import Measures, measure_expressions, read_measures
 from samewise.core.ownership import check_owner
@@ -19,15 +19,17 @@ from samewise.core.sql import AT, Span, Spans, literal, quote
 from samewise.storage.delta_log import CannotRead, DeltaLog, Log, SparkDeltaLog
 from samewise.storage.files import is_local, join, list_files, local_path, spark_folder
 from samewise.storage.frames import measure_by, schema_of
+from samewise.targets.delta_commit import committing, token
 from samewise.targets.delta_fresh import is_empty, measure_files
-from samewise.targets.delta_keyed import (
-    COUNTED_COLUMNS,
-    DELTAS_DEFAULT,
-    classified,
-    counted_columns,
-    merge_statement,
-    version_text,
-    with_files,
+from samewise.targets.delta_keyed import classified, merge_statement, version_text, with_files
+from samewise.targets.delta_make import (
+    ADOPTED,
+    columns_text,
+    create_statement,
+    key_statements,
+    own_statement,
+    owner_in,
+    set_statement,
 )
 from samewise.targets.delta_rewrite import Rewrite, parts_if_worth_it, rewritten
 
@@ -37,20 +39,13 @@ if TYPE_CHECKING:
     from samewise.core.ports import Head, Lineage, Published, Spark, Write
     from samewise.core.schema import Schema
 
-_STORE = "samewise.store"
-_OWNER = "samewise.owner"
-_PLACE = "samewise.place"
-_ADOPTED = "samewise.adopted"
 _FORGOTTEN = "samewise.forgotten"
 """The table property that says up to which version deleted keys have been dropped."""
-_ISOLATION = "delta.isolationLevel"
-_SERIALIZABLE = "Serializable"
 _APP_ID = "spark.databricks.delta.write.txnAppId"
 _APP_VERSION = "spark.databricks.delta.write.txnVersion"
 _METADATA = "spark.databricks.delta.commitInfo.userMetadata"
 _COPY_OF_SOURCE = "spark.databricks.delta.merge.materializeSource"
 _SORT_FIRST = "spark.sql.join.preferSortMergeJoin"
-_DELETION_VECTORS = "delta.enableDeletionVectors"
 _LOG_SECONDS = 1.0
 """How old a reading of the log may be where it only saves work; a commit's answer is always read anew."""
 
@@ -111,7 +106,7 @@ class DeltaTarget:
             return None
         from samewise.core.ports import Head
 
-        return Head(log.version, log.schema, _owner_in(log.properties), log.table_id, _ADOPTED in log.properties)
+        return Head(log.version, log.schema, owner_in(log.properties), log.table_id, ADOPTED in log.properties)
 
     def generation(self, app_id: str) -> int:
         log = self._read_log()
@@ -211,7 +206,7 @@ class DeltaTarget:
         else:
             writer = writer.option("replaceWhere", write.span.sql).option("mergeSchema", "true")
         with self._committing():
-            writer.options(**_token(stamp)).save(self._path())
+            writer.options(**token(stamp)).save(self._path())
         return Published()
 
     def burn(self, stamp: Stamp) -> None:
@@ -245,8 +240,8 @@ class DeltaTarget:
         assert floor is not None
         # Remembered first: whoever is killed in between refuses a little too much, and forgets nothing.
         with self._committing():
-            pair = f"{literal(_FORGOTTEN)} = {literal(json.dumps({'by': list(keyed.version_by), 'version': floor}))}"
-            self._spark().sql(f"ALTER TABLE {self.reference} SET TBLPROPERTIES ({pair})")
+            known = json.dumps({"by": list(keyed.version_by), "version": floor})
+            self._spark().sql(set_statement(self.reference, {_FORGOTTEN: known}))
         self._execute(f"DELETE FROM {self.reference} WHERE {condition}", {_METADATA: stamp.text})
         return count
 
@@ -348,19 +343,8 @@ class DeltaTarget:
             )
 
     def _create(self, schema: Schema, owner: Owner, partition_by: Sequence[str], *, keyed: bool) -> None:
-        columns = ", ".join(f"{quote(column.name)} {column.type}" for column in schema)
-        partitions = ", ".join(quote(name) for name in partition_by)
-        clause = f" PARTITIONED BY ({partitions})" if partition_by else ""
-        properties = owner_properties(owner)
-        if keyed:
-            properties += f", {literal(_ISOLATION)} = {literal(_SERIALIZABLE)}"
-        if keyed and (counted := counted_columns(schema)) is not None:
-            properties += f", {literal(COUNTED_COLUMNS)} = {literal(str(counted))}"
-        if keyed and self._deletion_vectors:
-            # A MERGE then notes which rows of a file are gone, instead of writing all others once more.
-            properties += f", {literal(_DELETION_VECTORS)} = 'true'"
-        statement = (
-            f"CREATE TABLE IF NOT EXISTS {self.reference} ({columns}) USING DELTA{clause} TBLPROPERTIES ({properties})"
+        statement = create_statement(
+            self.reference, schema, owner, partition_by, keyed=keyed, deletion_vectors=self._deletion_vectors
         )
         try:
             with self._committing():
@@ -377,8 +361,7 @@ class DeltaTarget:
         """Create the table where a creation was cut off, or is under way elsewhere. A table that is there stays."""
         # CREATE TABLE takes any folder with something in it for the table, also a log without a commit. The
         # writer looks at the commits.
-        columns = ", ".join(f"{quote(column.name)} {column.type}" for column in schema)
-        writer = self._spark().createDataFrame([], columns).write.format("delta").mode("ignore")
+        writer = self._spark().createDataFrame([], columns_text(schema)).write.format("delta").mode("ignore")
         with self._committing():
             writer.partitionBy(*partition_by).save(self._path())
 
@@ -386,24 +369,15 @@ class DeltaTarget:
         # A change of the table's metadata: a commit under way from the former owner conflicts with it,
         # reads the owner again, and is refused.
         with self._committing():
-            pairs = owner_properties(owner) + (f", {literal(_ADOPTED)} = 'true'" if adopted else "")
-            self._spark().sql(f"ALTER TABLE {self.reference} SET TBLPROPERTIES ({pairs})")
+            self._spark().sql(own_statement(self.reference, owner, adopted=adopted))
 
     def _prepare_for_keys(self, wanted: Schema, there: Schema) -> None:
-        """What a MERGE needs beforehand: every column, and that no two commits insert the same key."""
         assert self._log is not None
-        missing = [column for column in wanted if there.get(column.name) is None]
-        with self._committing():
-            if missing:
-                columns = ", ".join(f"{quote(column.name)} {column.type}" for column in missing)
-                self._spark().sql(f"ALTER TABLE {self.reference} ADD COLUMNS ({columns})")
-                if COUNTED_COLUMNS in self._log.properties:
-                    # The new ones come behind the bookkeeping, and files may be passed over by them.
-                    pair = f"{literal(COUNTED_COLUMNS)} = {literal(str(DELTAS_DEFAULT))}"
-                    self._spark().sql(f"ALTER TABLE {self.reference} SET TBLPROPERTIES ({pair})")
-            if self._log.properties.get(_ISOLATION) != _SERIALIZABLE:
-                pair = f"{literal(_ISOLATION)} = {literal(_SERIALIZABLE)}"
-                self._spark().sql(f"ALTER TABLE {self.reference} SET TBLPROPERTIES ({pair})")
+        statements = key_statements(self.reference, wanted, there, self._log.properties)
+        if statements:
+            with self._committing():
+                for statement in statements:
+                    self._spark().sql(statement)
 
     def _merge(self, rows: DataFrame, keyed: Keyed, batch: Batch, stamp: Stamp) -> None:
         # MERGE takes its token from the session's conf, so it runs in a session of its own; a global view is
@@ -433,7 +407,7 @@ class DeltaTarget:
         table = self._spark().read.format("delta").load(self._path())
         with self._committing():
             writer = rewritten(table, rows, keyed, parts).write.format("delta").mode("overwrite")
-            writer.options(**_token(stamp)).save(self._path())
+            writer.options(**token(stamp)).save(self._path())
 
     def _execute(self, statement: str, conf: Mapping[str, str]) -> None:
         """Run one statement that commits, with what its commit is to carry."""
@@ -465,32 +439,13 @@ class DeltaTarget:
     def _append_nothing(self, stamp: Stamp) -> None:
         nothing = self._spark().read.format("delta").load(self._path()).limit(0)
         with self._committing():
-            nothing.write.format("delta").mode("append").options(**_token(stamp)).save(self._path())
+            nothing.write.format("delta").mode("append").options(**token(stamp)).save(self._path())
 
     @contextmanager
     def _committing(self) -> Iterator[None]:
         try:
-            yield
-        except Exception as error:
-            from samewise.storage.failures import Kind, read_failure
-
-            failure = read_failure(error)
-            match failure.kind:
-                case Kind.CONFLICT:
-                    raise Conflict(f"another commit came first: {failure.summary}") from error
-                case Kind.LOST_ENGINE:
-                    raise MayHaveLanded(f"Spark was lost during the commit: {failure.summary}") from error
-                case Kind.OUT_OF_SPACE:
-                    raise OutOfSpace(
-                        f"no space left to write {self.reference}: {failure.summary}",
-                        next_step="free some space, then run the same command again",
-                    ) from error
-                case Kind.TRANSIENT:
-                    raise Transient(failure.summary) from error
-                case Kind.REFUSED:
-                    raise _refusal(failure.conditions, failure.summary) from error
-                case _:
-                    raise
+            with committing(self.reference):
+                yield
         finally:
             self._log_read_at = float("-inf")
 
@@ -498,32 +453,3 @@ class DeltaTarget:
 def _generation(commit: TargetCommit) -> tuple[int, int]:
     assert commit.stamp is not None
     return commit.stamp.generation, commit.version
-
-
-def _owner_in(properties: dict[str, str]) -> Owner | None:
-    store, task = properties.get(_STORE), properties.get(_OWNER)
-    if store is None or task is None:
-        return None
-    pipeline, _, name = task.partition("/")
-    return Owner(store, pipeline, name, properties.get(_PLACE, ""))
-
-
-def owner_properties(owner: Owner) -> str:
-    """The table properties that name the owner, for a statement."""
-    pairs = {_STORE: owner.store_id, _OWNER: f"{owner.pipeline}/{owner.task}", _PLACE: owner.place}
-    return ", ".join(f"{literal(key)} = {literal(value)}" for key, value in pairs.items())
-
-
-def _token(stamp: Stamp) -> dict[str, str | int]:
-    return {"txnAppId": stamp.app_id, "txnVersion": stamp.generation, "userMetadata": stamp.text}
-
-
-def _refusal(conditions: Sequence[str], summary: str) -> Refused:
-    if "DELTA_REPLACE_WHERE_MISMATCH" in conditions:
-        return Refused(
-            "the result has rows that lie outside the window",
-            code="outside_window",
-            next_step="filter them in the transform, or leave out write.window_column so that late rows "
-            "belong to the window that loaded them",
-        )
-    return Refused(f"the target refuses the rows: {summary}", code="target_constraint")

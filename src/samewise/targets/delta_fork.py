@@ -14,8 +14,9 @@ from samewise.core.ports import Spark
 from samewise.core.records import Owner
 from samewise.storage.delta_log import CannotRead, DeltaLog
 from samewise.storage.files import is_local, local_path, spark_folder
-from samewise.targets.delta import DeltaTarget, owner_properties
+from samewise.targets.delta import DeltaTarget
 from samewise.targets.delta_fresh import rows_of
+from samewise.targets.delta_make import owner_properties
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
