@@ -15,23 +15,22 @@ from samewise.wiring.target_forks import TargetForks
 OWNER = Owner("scratch", "orders", "load", "samewise prove")
 
 
-def _noted(target: Any, keyed: object, *, whole: bool = False, is_there: bool = True, before: int | None) -> str | None:
-    job = cast(Any, SimpleNamespace(target=target, keyed=keyed, replaces_all=whole))
-    return TargetForks("x", cast(Any, None)).clone(job, job, OWNER, is_there=is_there, before=before)
+def _noted(target: Any, keyed: object, *, before: int | None) -> str | None:
+    job = cast(Any, SimpleNamespace(target=target, keyed=keyed, grid=None))
+    return TargetForks("x", cast(Any, None)).clone(job, job, OWNER, (), before=before)
 
 
-def test_a_fork_in_postgresql_says_what_it_begins_with(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(TargetForks, "_fork_in_postgres", lambda *_, **__: None)
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_a_fork_in_postgresql_says_what_it_begins_with(monkeypatch: pytest.MonkeyPatch, is_whole: bool) -> None:
+    monkeypatch.setattr(TargetForks, "_fork_in_postgres", lambda *_, **__: is_whole)
     table = SimpleNamespace(key="postgres:orders")
     landed = _noted(table, keyed=object(), before=3)
     assert landed is not None
     assert landed.startswith("postgres:orders: PostgreSQL keeps no older version")
     assert _noted(table, keyed=object(), before=None) is None
     replaced = _noted(table, keyed=None, before=3)
-    assert replaced is not None
-    assert replaced.endswith("nothing is said about the rows of other windows")
-    assert _noted(table, keyed=None, whole=True, before=3) is None
-    assert _noted(table, keyed=None, is_there=False, before=None) is None
+    assert (replaced is None) is is_whole
+    assert is_whole or "other windows have more than 100,000 rows" in str(replaced)
 
 
 @pytest.mark.parametrize("found", [True, False])

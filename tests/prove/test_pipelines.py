@@ -15,7 +15,7 @@ from samewise.prove.clean import Clean
 from samewise.prove.compare import measure
 from samewise.prove.judge import Trial
 from samewise.prove.laboratory import Fork, Table
-from samewise.prove.verdict import Outcome, Proof, Verdict
+from samewise.prove.verdict import Cause, Outcome, Proof, Verdict
 from tests.support.project import DAY, NEXT_DAY, Shop
 
 if TYPE_CHECKING:
@@ -142,6 +142,7 @@ def test_insert_new_of_two_events_with_one_key_is_found_to_depend_on_the_order(s
     found = the_different(proof)[0]
     assert found.difference is not None
     assert set(found.difference.changed_columns) == {"amount", "status"}
+    assert found.cause is Cause.TIE, "nothing was replaced: the first one stays"
 
 
 def test_a_task_reads_what_another_one_wrote_on_the_same_fork_and_each_is_killed(
@@ -224,18 +225,27 @@ def load(source, context):
     file.write_text(str(seen + 1))
     return source.where(f"order_id > {seen}")
 """
+ARRIVAL = """
+from pyspark.sql import functions as f
+
+def load(source, context):
+    return source.groupBy("order_date").agg(f.concat_ws(",", f.collect_list("order_id")).alias("orders"))
+"""
 BROKEN = {
-    "clock": (CLOCK, "twice"),
-    "uuid": (UUID, "twice"),
-    "tie": (TIE, "shuffled"),
-    "float sum": (FLOAT_SUM, "shuffled"),
-    "state in a file": (MEMORY, "twice"),
+    "clock": (CLOCK, "twice", Cause.CLOCK),
+    "uuid": (UUID, "twice", Cause.GENERATED_KEY),
+    "tie": (TIE, "shuffled", Cause.TIE),
+    "float sum": (FLOAT_SUM, "shuffled", Cause.DOUBLE_SUM),
+    "list by arrival": (ARRIVAL, "shuffled", Cause.ORDER_DEPENDENT),
+    "state in a file": (MEMORY, "twice", Cause.WATERMARK_FIRST),
 }
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_transform_is_found_and_its_rows_are_shown(shop: Shop, spark: SparkSession, name: str) -> None:
-    code, experiment = BROKEN[name]
+def test_a_broken_transform_is_found_its_rows_are_shown_and_its_cause_is_named(
+    shop: Shop, spark: SparkSession, name: str
+) -> None:
+    code, experiment, cause = BROKEN[name]
     shop.write("pipelines/orders.py", code)
     shop.pipeline({"transform": "orders.py:load"})
     shop.orders([(n, f"{n}.{n:02}", f"status {n % 5}") for n in range(1, 60)])
@@ -245,7 +255,7 @@ def test_a_broken_transform_is_found_and_its_rows_are_shown(shop: Shop, spark: S
     assert found, told(proof)
     assert found[0].difference is not None
     assert found[0].difference.examples
-    assert found[0].cause is not None
+    assert {one.cause for one in found} == {cause}, told(proof)
     assert found[0].message
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import textwrap
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,8 +28,12 @@ _PLUGIN = "samewise.testing.plugin"
 
 def _run(pytester: pytest.Pytester, *words: str) -> pytest.RunResult:
     """An inner pytest that has the plugin, whether or not this Samewise is installed with its entry point."""
+    return pytester.runpytest_inprocess(*_plugin_words(), *words)
+
+
+def _plugin_words() -> list[str]:
     installed = any(point.value == _PLUGIN for point in entry_points(group="pytest11"))
-    return pytester.runpytest_inprocess("-p", "no:cacheprovider", *([] if installed else ["-p", _PLUGIN]), *words)
+    return ["-p", "no:cacheprovider", *([] if installed else ["-p", _PLUGIN])]
 
 
 def test_the_plugin_is_an_entry_point_and_costs_next_to_nothing() -> None:
@@ -59,6 +65,44 @@ def test_a_failing_comparison_shows_the_rows_and_nothing_of_our_own_code(
     assert "same_table.py" not in text
     assert "plugin.py" not in text
     assert spark.range(1).count() == 1, "a session that was there already is not stopped"
+
+
+FIRST = """
+    def test_a_job_writes_a_delta_table(samewise_spark):
+        samewise_spark.range(3).write.format("delta").saveAsTable("orders")
+        samewise_spark.sql("DELETE FROM orders WHERE id = 2")
+"""
+SECOND = """
+    import pytest
+    from samewise.testing import NotTheSame
+
+    def test_another_file_sees_it_in_the_same_session(samewise_spark, assert_same_table, tmp_path):
+        assert_same_table(samewise_spark.range(2), "orders", key="id")
+        samewise_spark.range(3).write.format("delta").save(str(tmp_path / "copy"))
+        with pytest.raises(NotTheSame, match="1 row missing"):
+            assert_same_table(tmp_path / "copy", "orders", key="id")
+"""
+
+
+def test_a_team_that_has_only_installed_samewise_gets_one_session_with_delta_for_all_its_tests(tmp_path: Path) -> None:
+    tests, temporary = tmp_path / "tests", tmp_path / "tmp"
+    for folder in (tests, temporary):
+        folder.mkdir()
+    (tests / "test_first.py").write_text(textwrap.dedent(FIRST))
+    (tests / "test_second.py").write_text(textwrap.dedent(SECOND))
+    # A process of its own: in this one a session is active, and would be taken.
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "SPARK"))}
+    environ = {**own, "PYTHONPATH": ":".join(sys.path), "TMPDIR": str(temporary), "SAMEWISE_FAST_JVM": "1"}
+    words = [sys.executable, "-m", "pytest", "-q", *_plugin_words(), f"--rootdir={tests}", str(tests)]
+    done = subprocess.run(words, capture_output=True, text=True, env=environ, cwd=tests, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 passed" in done.stdout
+    # Neither in the team's folder nor in the machine's is anything left of it.
+    assert sorted(path.name for path in tests.iterdir() if path.name != "__pycache__") == [
+        "test_first.py",
+        "test_second.py",
+    ]
+    assert list(temporary.glob("samewise-*")) == []
 
 
 def test_delta_tables_are_compared_by_their_paths(spark: SparkSession, tmp_path: Path) -> None:

@@ -13,7 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 import samewise
+from samewise.core.errors import Refused
 from samewise.state.holders import Holder
 from tests.support.postgres import PostgresServer
 from tests.support.postgres_shop import PostgresShop
@@ -132,3 +135,28 @@ def test_a_real_table_of_postgresql_its_bookkeeping_and_its_sequences_are_not_to
     left = shop.ask("SELECT nspname::text FROM pg_namespace WHERE nspname LIKE 'samewise\\_prove%'")
     assert left == [("samewise_prove_foreign_1_0",)]
     shop.ask("DROP SCHEMA samewise_prove_foreign_1_0")
+
+
+def test_a_key_that_another_window_of_a_table_in_postgresql_holds_is_found_by_prove(
+    tmp_path: Path, postgres_server: PostgresServer, spark: SparkSession
+) -> None:
+    shop = PostgresShop(tmp_path / "shop", postgres_server)
+    shop.strategy("replace_window")
+    shop.ask(
+        "CREATE TABLE {s}.orders (order_id bigint PRIMARY KEY, amount numeric(12,2), status text, order_date date)"
+    )
+    shop.orders()
+    shop.orders([(3, "1.00", "paid")], day=NEXT_DAY)
+    for day in (DAY, NEXT_DAY):
+        assert shop.run(window=day).code == 0
+    before = shop.ask("SELECT xmin::text, ctid::text, o.* FROM {s}.orders o ORDER BY order_id")
+    with samewise.open_project(shop.root, spark=spark) as project:
+        proof = project.prove("orders", window=NEXT_DAY, only=["twice", "empty"])
+        assert proof.holds, [f"{one.experiment} {one.detail}: {one.message}" for one in proof.verdicts]
+        # The rows of the other day are there, and counted; those of this one are not there until it has run.
+        assert [one.counts for one in proof.verdicts] == [(3, 3), (3, 2, 3)]
+        assert proof.notes == ()
+        shop.orders([(2, "1.00", "paid")], day=NEXT_DAY)
+        with pytest.raises(Refused, match="duplicate key"):
+            project.prove("orders", window=NEXT_DAY, only=["twice"])
+    assert shop.ask("SELECT xmin::text, ctid::text, o.* FROM {s}.orders o ORDER BY order_id") == before

@@ -14,15 +14,21 @@ __all__ = ["likely", "of_failure", "sentence"]
 
 _UUID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}", re.IGNORECASE)
 _RANDOM_WORD = re.compile(r"[0-9a-f]{16,}|[0-9A-HJKMNP-TV-Z]{26}|(?=[A-Za-z0-9+/_=-]*\d)[A-Za-z0-9+/_=-]{20,}")
+_RANDOM_NUMBER = re.compile(r"-?0?\.\d{14,}|\d\.\d{10,}E-\d+", re.IGNORECASE)
 _KEY_NAME = re.compile(r"(^|_)(id|key|uuid|guid|sk|no|nr|number|seq)$", re.IGNORECASE)
+_PLACE_NAME = re.compile(r"(^|_)(pos|position|rank|rn|idx|index|ordinal|line|row)$", re.IGNORECASE)
+_COMMENT = re.compile(r"--[^\n]*|#[^\n]*|/\*.*?\*/", re.DOTALL)
 _CHOICE = re.compile(
-    r"\b(row_number|rank|dense_rank|first|last|first_value|last_value|any_value|max_by|min_by|qualify|distinct\s+on"
-    r"|drop_?duplicates|limit)\b",
+    r"\b(row_number|rank|dense_rank|first|last|first_value|last_value|any_value|max_by|min_by|drop_?duplicates)\s*\("
+    r"|\b(qualify|distinct\s+on|limit)\b",
     re.IGNORECASE,
 )
-_SEQUENCE = re.compile(r"\b(collect_list|collect_set|array_agg|string_agg|listagg|monotonically_increasing_id)\b", re.I)
+_SEQUENCE = re.compile(
+    r"\b(collect_list|collect_set|array_agg|string_agg|listagg|monotonically_increasing_id)\s*\(", re.IGNORECASE
+)
 _RECENT = timedelta(hours=26)
-_CLOSE = 1e-6
+_CLOSE, _ROUNDING = 1e-6, 1e-9
+_REPLAYS = ("out of order", "order")
 _UNITS = (1, 1_000, 1_000_000, 1_000_000_000)
 
 
@@ -31,21 +37,22 @@ def likely(
     *,
     experiment: str,
     strategy: str | None = None,
-    sql: str | None = None,
+    code: str | None = None,
     before_rows: int | None = None,
     effects: bool = False,
     now: datetime | None = None,
 ) -> Cause:
     """The cause that fits the evidence best.
 
-    `before_rows` is how many rows the target had before any run, `effects` says that the target is a log of side
-    effects; `now` is the time at which the experiment ran.
+    `code` is the transform's own text, SQL or Python, where it is known. `before_rows` is how many rows the target had
+    before any run, `effects` says that the target is a log of side effects; `now` is the time at which the experiment
+    ran.
     """
     moment = now or datetime.now(UTC)
     found, clean = difference.found, difference.clean
     if effects and (difference.doubled or difference.extra):
         return Cause.EFFECT_PER_RUN
-    if experiment == "empty" and (difference.extra or difference.doubled) and not difference.missing:
+    if experiment == "empty" and difference.extra and not difference.doubled and not difference.missing:
         return Cause.STALE_PARTITION
     if difference.doubled or (difference.extra and _keys_doubled(clean, found)):
         return _more_rows(difference, experiment, strategy, before_rows)
@@ -56,10 +63,11 @@ def likely(
         return made
     if experiment == "killed" and (difference.missing or difference.extra):
         return Cause.HALF_WRITTEN
-    if experiment in ("out of order", "order", "concurrent") and (difference.changed or difference.missing):
-        return Cause.OLD_OVER_NEW
+    if experiment in _REPLAYS and (difference.changed or difference.missing):
+        # What is inserted once is never replaced: there the batch that comes first wins.
+        return Cause.TIE if strategy == "insert_new" else Cause.OLD_OVER_NEW
     if difference.changed or (difference.missing and difference.extra):
-        return _other_choice(difference, experiment, sql)
+        return _other_choice(difference, experiment, code)
     if difference.extra:
         return Cause.APPEND if experiment in ("twice", "killed", "concurrent") else Cause.UNKNOWN
     return Cause.UNKNOWN
@@ -67,7 +75,7 @@ def likely(
 
 _FAILURES = (
     (re.compile(r"MULTIPLE_SOURCE_ROW_MATCHING|MERGE_CARDINALITY|cannot affect row a second time", re.I), "duplicate"),
-    (re.compile(r"duplicate key value violates|unique constraint|already exists", re.I), "append"),
+    (re.compile(r"duplicate key value violates|unique constraint|duplicate entry .* for key", re.I), "append"),
 )
 
 
@@ -117,7 +125,10 @@ def _fewer_rows(difference: Difference, experiment: str, before_rows: int | None
     if experiment == "killed":
         nothing_came = difference.found.rows == (before_rows if before_rows is not None else 0)
         return Cause.WATERMARK_FIRST if nothing_came else Cause.HALF_WRITTEN
-    if experiment in ("out of order", "order", "concurrent"):
+    if experiment == "concurrent":
+        # Both had the same input: what one deleted, the other had just written.
+        return Cause.HALF_WRITTEN
+    if experiment in _REPLAYS:
         return Cause.OLD_OVER_NEW
     # What has been read once is passed over the next time.
     return Cause.WATERMARK_FIRST if experiment in ("twice", "empty") else Cause.UNKNOWN
@@ -144,11 +155,13 @@ def _made(difference: Difference, column: str, now: datetime) -> Cause | None:
     values = [str(value) for pair in pairs for value in pair]
     if all(_UUID.fullmatch(value) for value in values):
         return Cause.GENERATED_KEY
-    if all(_is_about(value, now) for value in values[1::2]) and not _same_days(pairs, figures):
+    if all(_ticked(*pair, now) for pair in pairs) and not _same_days(pairs, figures):
         return Cause.CLOCK
-    if figures is not None and figures.type in ("double", "float") and all(_last_digits(*pair) for pair in pairs):
+    if figures is not None and figures.type in ("double", "float") and _last_digits(pairs, figures):
         return Cause.DOUBLE_SUM
     everywhere = difference.changed >= difference.found.rows - difference.doubled
+    if everywhere and all(_RANDOM_NUMBER.fullmatch(value) for value in values):
+        return Cause.GENERATED_KEY
     if everywhere and _KEY_NAME.search(column) and not _permuted(difference, column):
         return Cause.GENERATED_KEY
     if everywhere and all(_RANDOM_WORD.fullmatch(value) for value in values):
@@ -171,29 +184,42 @@ def _same_days(pairs: list[tuple[str | None, str | None]], figures: ColumnFigure
     return figures is not None and figures.type == "date" and len({pair[0] for pair in pairs}) > 1
 
 
-def _is_about(value: str, now: datetime) -> bool:
-    """Whether a text is a time near `now`: ISO 8601, or a number of seconds, milli-, micro- or nanoseconds."""
+def _ticked(clean: str | None, found: str | None, now: datetime) -> bool:
+    """Whether both are times near `now`, and the run that came later has the later one: of two rows' own times
+    that compete for a place, either may be."""
+    before, after = _instant(clean, now), _instant(found, now)
+    return before is not None and after is not None and before < after
+
+
+def _instant(value: str | None, now: datetime) -> float | None:
+    """The instant that a text names if it is near `now`: ISO 8601, or seconds, milli-, micro- or nanoseconds."""
+    text = str(value).strip()
     try:
-        number = float(value)
+        number = float(text)
     except ValueError:
         pass
     else:
-        return any(abs(number / unit - now.timestamp()) < _RECENT.total_seconds() for unit in _UNITS)
+        near = (number / unit for unit in _UNITS)
+        return next((one for one in near if abs(one - now.timestamp()) < _RECENT.total_seconds()), None)
     try:
-        moment = datetime.fromisoformat(value.strip())
+        moment = datetime.fromisoformat(text)
     except ValueError:
-        return False
+        return None
     # A time without a zone may be any zone's.
     slack = _RECENT if moment.tzinfo else _RECENT + timedelta(hours=14)
-    return abs((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - now) < slack
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return moment.timestamp() if abs(moment - now) < slack else None
 
 
-def _last_digits(clean: str | None, found: str | None) -> bool:
+def _last_digits(pairs: list[tuple[str | None, str | None]], figures: ColumnFigures) -> bool:
+    """Whether values differ by no more than the rounding of a sum of such numbers."""
     try:
-        before, after = float(str(clean)), float(str(found))
+        size = max(abs(float(str(bound))) for bound in (figures.minimum or 0, figures.maximum or 0))
+        numbers = [(float(str(clean)), float(str(found))) for clean, found in pairs]
     except ValueError:
         return False
-    return math.isclose(before, after, rel_tol=_CLOSE, abs_tol=_CLOSE)
+    # A sum that comes out near zero has the rounding of what it was added up from.
+    return all(math.isclose(before, after, rel_tol=_CLOSE, abs_tol=_ROUNDING * size) for before, after in numbers)
 
 
 def _permuted(difference: Difference, column: str) -> bool:
@@ -206,15 +232,14 @@ def _permuted(difference: Difference, column: str) -> bool:
     )
 
 
-def _other_choice(difference: Difference, experiment: str, sql: str | None) -> Cause:
+def _other_choice(difference: Difference, experiment: str, code: str | None) -> Cause:
     """Rows have other values though the input was the same: another row won, or the order of rows came through."""
-    if sql is not None and _SEQUENCE.search(sql):
-        return Cause.ORDER_DEPENDENT
-    if sql is not None and _CHOICE.search(sql):
-        return Cause.TIE
+    text = "" if code is None else _COMMENT.sub(" ", code)
     columns = difference.changed_columns
-    if columns and all(_reordered(difference, name) for name in columns):
+    if _SEQUENCE.search(text) or (columns and all(_reordered(difference, name) for name in columns)):
         return Cause.ORDER_DEPENDENT
+    if _CHOICE.search(text):
+        return Cause.TIE
     if difference.changed and not difference.missing and not difference.extra:
         return Cause.TIE
     return Cause.ORDER_DEPENDENT if experiment == "shuffled" else Cause.UNKNOWN
@@ -225,7 +250,8 @@ def _reordered(difference: Difference, column: str) -> bool:
     figures = _column(difference.found, column)
     if figures is None:
         return False
-    if figures.total is not None and _KEY_NAME.search(column) and _permuted(difference, column):
+    is_number = _KEY_NAME.search(column) or _PLACE_NAME.search(column)
+    if figures.total is not None and is_number and _permuted(difference, column):
         return True
     pairs = [(str(clean), str(found)) for clean, found in _changes(difference, column)]
     lists = figures.type.startswith("array") or all(re.search(r"[,;|]", found) for _, found in pairs)

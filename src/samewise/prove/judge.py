@@ -74,7 +74,7 @@ class Trial:
             if difference is None and identity is not None:
                 self.clean.known[table.task, identity] = last
             if difference is not None:
-                cause = causes.likely(difference, experiment=self.experiment, strategy=table.strategy, sql=table.sql)
+                cause = causes.likely(difference, experiment=self.experiment, strategy=table.strategy, code=table.code)
                 told = causes.sentence(cause, difference)
                 several = f"{table.name}: " if len(self.clean.tables) > 1 else ""
                 return self._verdict(

@@ -87,8 +87,8 @@ class Table:
     rows: DataFrame
     key: Sequence[str]
     strategy: str
-    sql: str | None = None
-    """The transform, for whoever looks for the cause of a difference."""
+    code: str | None = None
+    """The transform as its author wrote it, for whoever looks for the cause of a difference."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ _SENTENCES: dict[Cause, tuple[str, str]] = {
     ),
     Cause.GENERATED_KEY: (
         "{columns} is made anew by each run (a uuid, a random or running number), so that no row meets itself again",
-        "make the key of the row's business columns: sha2(concat_ws('|', …), 256), in Samewise `hash_key`",
+        "make it of the row's business columns: sha2(concat_ws('|', …), 256), in Samewise `hash_key`",
     ),
     Cause.TIE: (
         "of several rows with the same key another one won: nothing decides between them, so the files' layout does",
@@ -38,7 +38,7 @@ _SENTENCES: dict[Cause, tuple[str, str]] = {
         "overwrite by predicate (replaceWhere, DELETE and INSERT in one transaction), which also clears an empty day",
     ),
     Cause.HALF_WRITTEN: (
-        "the write is more than one commit, and a kill between two of them leaves a part",
+        "the write is more than one commit, and a kill, or another run, between two of them leaves a part",
         "publish in one commit: one replaceWhere, one MERGE, or DELETE and INSERT in one transaction",
     ),
     Cause.WATERMARK_FIRST: (

@@ -215,13 +215,17 @@ class Attempt:
         if job.keyed is not None:
             self._check_columns()
         alone = job.target.works_alone
-        rows, touched = self._rows, FileMarks()
+        rows, touched, staged = self._rows, FileMarks(), [self._staged]
         if job.keyed is not None and not alone:
             changes = self._changes(job.keyed)
             rows, touched = changes.rows, changes.touched
+            staged.append(changes.kept)
         # Written before every try: this is what tells a frozen attempt that it was overtaken.
         self._advance(Point.COMMITTING)
         failpoints.reach(Failpoint.COMMITTING)
+        for each in staged:
+            if each is not None:
+                each.check()
         if self._nothing_to_write:
             return
         if gathered.measures is None and not alone:
@@ -230,6 +234,8 @@ class Attempt:
         keep = empty and job.on_empty == "keep" and job.keyed is None
         write = Write(gathered.span, job.partition_by, keep, job.keyed, gathered.batch, touched)
         published = job.target.publish(rows, write, self._stamp())
+        # A target that works alone has compared count and hash in its own transaction.
+        gathered.touched = not alone and any(each is not None and each.was_touched() for each in staged)
         if published.changes is not None:
             gathered.changes = published.changes
         self._nothing_to_write = not published.wrote

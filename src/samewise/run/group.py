@@ -26,7 +26,7 @@ from samewise.run import staging
 from samewise.run.events import Listener
 from samewise.run.failures import explain
 from samewise.run.group_rows import GroupRows, group_rows
-from samewise.run.group_verify import Unfit, verify_group
+from samewise.run.group_verify import Unfit, check_published, verify_group
 from samewise.run.job import Job
 from samewise.run.planning import Plan, new_run
 from samewise.run.results import WindowResult
@@ -148,6 +148,7 @@ class _Attempt:
     held: Sequence[Lease]
     heartbeat: Heartbeat
     attempt_id: str = field(default_factory=new_attempt_id)
+    _staged: staging.Staged | None = field(init=False, default=None)
     _measures: list[Measures] | None = field(init=False, default=None)
     _rows_read: list[int | None] = field(init=False, default_factory=list)
 
@@ -170,8 +171,9 @@ class _Attempt:
     def _failed(self, error: Exception) -> None:
         """Close the group, unless it has landed or may land yet; raise what the caller is to do about it."""
         known = Refused(str(error)) if isinstance(error, Unfit) else self._explained(error)
-        point = self.group[0].point
-        if point is Point.COMMITTING and self.job.target.landed(self.group[0]).answer is not Answer.ABSENT:
+        landed = self.group[0].point is Point.COMMITTING and self._answer() is not Answer.ABSENT
+        # Other rows than those that were verified are not recorded: they are loaded anew, and replaced.
+        if landed and known.code != "published_differs":
             settle_group(self.job, self._id, self.store, self.held)
             if all(run.status is RunStatus.SUCCEEDED for run in groups.members(self.store, self._id)):
                 return
@@ -217,6 +219,8 @@ class _Attempt:
         landed = job.target.landed(self.group[0])
         if landed.answer is not Answer.MINE:
             raise MayHaveLanded("the commit was accepted, and the target does not show it")
+        if self._staged is not None and self._staged.was_touched():
+            check_published(job, made.spans, landed, self._measures)
         record_landed(
             job,
             self.group,
@@ -233,7 +237,7 @@ class _Attempt:
         tidy_up(job, self.group, store)
 
     def _stage(self, made: GroupRows) -> DataFrame:
-        staged = staging.stage(made.rows, self._folder)
+        self._staged = staged = staging.stage(made.rows, self._folder)
         self._advance(Point.STAGED)
         failpoints.reach(Failpoint.STAGED)
         rows = staged.read(self.job.spark(), made.rows)
@@ -242,13 +246,11 @@ class _Attempt:
         self._measures = verify_group(self.job, self.group, fits, rows, made.spans, self._rows_read)
         if self.job.passes_through:
             self._rows_read = [measures.rows for measures in self._measures]
-        staged.check()
         self._advance(Point.VERIFIED)
         failpoints.reach(Failpoint.VERIFIED)
         return rows
 
     def _commit(self, rows: DataFrame, made: GroupRows) -> None:
-        job = self.job
         for tries in range(1, _CONFLICT_TRIES + 1):
             try:
                 self._publish(rows, made)
@@ -257,7 +259,7 @@ class _Attempt:
                 if tries == _CONFLICT_TRIES:
                     raise
                 time.sleep(random.uniform(0.05, 0.3) * tries)
-                if job.target.landed(self.group[0]).answer is not Answer.ABSENT:
+                if self._answer() is not Answer.ABSENT:
                     break
         failpoints.reach(Failpoint.COMMITTED)
 
@@ -265,10 +267,12 @@ class _Attempt:
         job = self.job
         for run in self.group:
             check_pins(job, run)
+        self._check_staged()
         job.target.prepare(schema_of(rows), job.owner, job.partition_by)
         # Written before every try: this is what tells a frozen attempt that it was overtaken.
         self._advance(Point.COMMITTING)
         failpoints.reach(Failpoint.COMMITTING)
+        self._check_staged()
         stamp = group_stamp(
             job,
             self.group,
@@ -279,6 +283,13 @@ class _Attempt:
             rows_read=self._rows_read or None,
         )
         job.target.publish(rows, Write(made.spans, job.partition_by, inside=True), stamp)
+
+    def _answer(self) -> Answer:
+        return self.job.target.landed(self.group[0]).answer
+
+    def _check_staged(self) -> None:
+        if self._staged is not None:
+            self._staged.check()
 
     def _advance(self, point: Point, contract: str | None = None) -> None:
         self.heartbeat.check()

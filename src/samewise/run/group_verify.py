@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from samewise.core.measures import Measures, measure_expressions, read_measures
-from samewise.core.records import RunRecord
+from samewise.core.records import Landed, RunRecord
 from samewise.core.shapes import Fit
 from samewise.core.sql import AT, Spans, quote
 from samewise.run.job import Job
+from samewise.run.receipt import published_differs
+from samewise.run.settle import group_target
 from samewise.run.verify import compare_with_manifest, manifest_sums, read_totals, source_expressions, unsummable
 from samewise.storage.frames import empty_measures, schema_of, without
 
@@ -65,6 +67,16 @@ def verify_group(
     if unfit:
         raise Unfit(unfit)
     return measured
+
+
+def check_published(job: Job, spans: Spans, landed: Landed, verified: Sequence[Measures] | None) -> None:
+    """Raise unless the target shows, window by window, the rows that were verified. Reads what the commit wrote."""
+    target = group_target(job.target)
+    if target is None or landed.commit is None or verified is None:
+        return
+    shown = target.measure_published(spans, landed.commit.version)
+    if not all(found.same_rows(known) for found, known in zip(shown, verified, strict=True)):
+        raise published_differs("what was staged was changed while it was published", landed.commit.version)
 
 
 def _repeated(staged: DataFrame, columns: Sequence[str]) -> set[int]:

@@ -131,6 +131,8 @@ class Changes:
     counts: Mapping[str, int]
     touched: FileMarks = field(default_factory=FileMarks)
     """The target's files that hold a row which is replaced."""
+    kept: staging.Staged | None = None
+    """Where the rows lie."""
 
     @property
     def written(self) -> int:
@@ -154,7 +156,7 @@ def write_changes(job: Job, keyed: Keyed, staged: DataFrame, batch: Batch, folde
         counts = _counted(rows)  # A stage that Spark had to run again is counted twice on the way.
     found = {str(change): int(counts[change]) for change in Change if counts[change]}
     refuse(keyed, found, rows)
-    return Changes(rows.where(_WRITTEN).drop(CHANGE), found, touched)
+    return Changes(rows.where(_WRITTEN).drop(CHANGE), found, touched, kept)
 
 
 def _counted(rows: DataFrame) -> dict[str, Any]:

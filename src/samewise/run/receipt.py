@@ -33,6 +33,8 @@ class Gathered:
     rows_quarantined: int | None = None
     batch: Batch | None = None
     changes: Mapping[str, int] | None = None
+    touched: bool = False
+    """What was staged is not what it was before the commit: the target must be asked what it got."""
 
 
 def landed_receipt(job: Job, run: RunRecord, landed: Landed, gathered: Gathered, attempt_id: str) -> Receipt:
@@ -94,6 +96,8 @@ def _measures(job: Job, run: RunRecord, landed: Landed, gathered: Gathered, *, o
     if commit is None or commit.stamp is None:
         return None
     if job.keyed is not None and commit.stamp.measures is not None:
+        if own and gathered.touched:
+            raise published_differs("what was staged was changed while it was published", commit.version)
         # What was verified before the MERGE; the target counts what it copied, too.
         return Measures.from_json(commit.stamp.measures)
     on_the_way: Measures | None = None
@@ -103,7 +107,7 @@ def _measures(job: Job, run: RunRecord, landed: Landed, gathered: Gathered, *, o
         found = figures(gathered.writing)
         on_the_way = None if found is None else read_measures(found)
     # A stage that Spark had to run again is observed twice, so the target's own count has the last word.
-    if on_the_way is not None and commit.rows in (None, on_the_way.rows):
+    if on_the_way is not None and not gathered.touched and commit.rows in (None, on_the_way.rows):
         return on_the_way
     head = job.target.head()
     span = gathered.span or job.span(run.window, None if head is None else head.schema)
@@ -112,13 +116,19 @@ def _measures(job: Job, run: RunRecord, landed: Landed, gathered: Gathered, *, o
         assert on_the_way is not None
         if shown.same_rows(on_the_way):
             return on_the_way
-        raise SamewiseError(
-            f"{commit.stamp.measures['rows']} rows were verified, {shown.rows} were published",
-            kept=f"the target is at version {commit.version}, and this run is not recorded",
-            next_step=f"look at the table; RESTORE it to version {commit.version - 1} if these rows are wrong",
-            code="published_differs",
-        )
+        told = f"{on_the_way.rows} rows were verified, {shown.rows} were published"
+        raise published_differs(told if shown.rows != on_the_way.rows else f"{told}, and they differ", commit.version)
     return shown
+
+
+def published_differs(message: str, version: int) -> SamewiseError:
+    """What is in the target is not what was verified."""
+    return SamewiseError(
+        message,
+        kept=f"the target is at version {version}, and this run is not recorded",
+        next_step=f"look at the table; RESTORE it to version {version - 1} if these rows are wrong, then run again",
+        code="published_differs",
+    )
 
 
 def _rows_read(

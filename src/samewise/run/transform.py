@@ -114,6 +114,11 @@ class PythonTransform:
     """The project: its modules can be imported by the user's one."""
     _loaded: dict[str, Callable[..., Any]] = field(default_factory=dict, compare=False, repr=False)
 
+    @property
+    def text(self) -> str:
+        """The module, as its author wrote it."""
+        return self.file.read_text(encoding="utf-8", errors="replace")
+
     def apply(self, rows: DataFrame, context: Context) -> DataFrame:
         try:
             result = self._load()(rows, context)

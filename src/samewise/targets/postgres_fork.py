@@ -6,16 +6,20 @@ copy of the keys that it refers to: one that referred to the real table would ke
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from samewise.core.records import Owner
+from samewise.core.sql import Span
 from samewise.storage.postgres import Relation, bound_name, find_relation, name, names, text
 from samewise.targets.postgres_book import Book
 from samewise.targets.postgres_prepare import require_plain_table
+from samewise.targets.postgres_read import literal_predicate
 
 if TYPE_CHECKING:
+    from psycopg.sql import Composable
+
     from samewise.storage.postgres import Session
 
 PREFIX = "samewise_prove_"
@@ -54,11 +58,24 @@ class Place:
         return Book(self.bookkeeping, self.schema, self.table)
 
 
-def fork_table(session: Session, old: Place, new: Place, mark: str, *, rows: bool, owner: Owner | None = None) -> None:
+@dataclass(frozen=True, slots=True)
+class Others:
+    """The rows of other windows: all, or where those are more than `most`, as many of the windows beside."""
+
+    windows: Sequence[Span]
+    """Those that a fork begins without."""
+    beside: Sequence[Span]
+    most: int
+
+
+def fork_table(
+    session: Session, old: Place, new: Place, mark: str, *, rows: bool | Others, owner: Owner | None = None
+) -> bool:
     """Fork `old` to `new`, in one transaction; a table that is not there has an empty fork: a schema.
 
-    `mark` says whose the schema is, from the moment that it can be seen. `rows`: with its rows. `owner`: whose the
-    fork is; without it, whose the old one was.
+    `mark` says whose the schema is, from the moment that it can be seen. `rows`: with its rows, or with some. `owner`:
+    whose the fork is; without it, whose the old one was. Gives whether the fork has all rows that were asked for. The
+    old table is only read, and whoever writes to it meanwhile is not held up.
     """
     with session.transaction():
         session.execute(text("CREATE SCHEMA {}").format(name(new.schema)))
@@ -66,14 +83,16 @@ def fork_table(session: Session, old: Place, new: Place, mark: str, *, rows: boo
         new.book.ensure(session)
         there = find_relation(session, old.schema, old.table)
         if there is None:
-            return
+            return True
         require_plain_table(there, f"{old.schema}.{old.table}")
-        _copy_table(session, (old.schema, old.table), (new.schema, new.table), there, rows=rows)
+        _make_alike(session, (old.schema, old.table), (new.schema, new.table))
+        is_whole = _fill(session, (old.schema, old.table), (new.schema, new.table), there, rows)
         made = find_relation(session, new.schema, new.table)
         assert made is not None
         _own_counters(session, there, new)
         _own_foreign_keys(session, there, made, new)
-        _copy_book(session, old, new, there, made, owner, rows=rows)
+        _copy_book(session, old, new, there, made, owner, rows=rows is True)
+        return is_whole
 
 
 def drop_schema(session: Session, schema: str) -> None:
@@ -91,19 +110,51 @@ def sweep_schemas(session: Session, is_dead: Callable[[str], bool]) -> list[str]
     return dead
 
 
-def _copy_table(session: Session, old: tuple[str, str], new: tuple[str, str], there: Relation, *, rows: bool) -> None:
+def _make_alike(session: Session, old: tuple[str, str], new: tuple[str, str]) -> None:
     session.execute(text("CREATE TABLE {} (LIKE {} INCLUDING ALL)").format(name(*new), name(*old)))
-    if rows:
-        generated = session.execute(
-            "SELECT attname::text FROM pg_attribute WHERE attrelid = %s AND attgenerated <> ''", (there.oid,)
-        ).fetchall()
-        computed = {column for (column,) in generated}
-        columns = names([a.name for a in there.attributes if a.name not in computed])
-        session.execute(
-            text("INSERT INTO {} ({}) OVERRIDING SYSTEM VALUE SELECT {} FROM {}").format(
-                name(*new), columns, columns, name(*old)
-            )
+
+
+def _fill(session: Session, old: tuple[str, str], new: tuple[str, str], there: Relation, rows: bool | Others) -> bool:
+    """Copy rows; whether all that were asked for are there now."""
+    if not isinstance(rows, Others):
+        if rows:
+            _copy_where(session, old, new, there, text("true"))
+        return True
+    outside = text("({}) IS NOT TRUE").format(_any_of(rows.windows, there))
+    some = text("SELECT count(*) FROM (SELECT FROM {} AS t WHERE {} LIMIT {}) AS s").format(
+        name(*old), outside, text(str(rows.most + 1))
+    )
+    found = session.execute(some).fetchone()
+    is_whole = found is not None and int(found[0]) <= rows.most
+    if not is_whole:
+        outside = text("({}) AND {} LIMIT {}").format(_any_of(rows.beside, there), outside, text(str(rows.most)))
+    _copy_where(session, old, new, there, outside)
+    return is_whole
+
+
+def _any_of(spans: Sequence[Span], there: Relation) -> Composable:
+    """Rows of these spans. A table without the column has none of them."""
+    found = [
+        text("({})").format(literal_predicate(span, attribute.name))
+        for span in spans
+        if (attribute := there.attribute(span.column)) is not None
+    ]
+    return text(" OR ").join(found) if found else text("false")
+
+
+def _copy_where(
+    session: Session, old: tuple[str, str], new: tuple[str, str], there: Relation, where: Composable
+) -> None:
+    generated = session.execute(
+        "SELECT attname::text FROM pg_attribute WHERE attrelid = %s AND attgenerated <> ''", (there.oid,)
+    ).fetchall()
+    computed = {column for (column,) in generated}
+    columns = names([a.name for a in there.attributes if a.name not in computed])
+    session.execute(
+        text("INSERT INTO {} ({}) OVERRIDING SYSTEM VALUE SELECT {} FROM {} AS t WHERE {}").format(
+            name(*new), columns, columns, name(*old), where
         )
+    )
 
 
 def _own_counters(session: Session, there: Relation, new: Place) -> None:
@@ -133,8 +184,9 @@ def _own_foreign_keys(session: Session, there: Relation, made: Relation, new: Pl
                 )
             )
             session.execute(text("ALTER TABLE {} ADD UNIQUE ({})").format(name(*other), names(keys)))
+        # Not of the rows that are there: some of those that they refer to may be left out.
         session.execute(
-            text("ALTER TABLE {} ADD FOREIGN KEY ({}) REFERENCES {} ({})").format(
+            text("ALTER TABLE {} ADD FOREIGN KEY ({}) REFERENCES {} ({}) NOT VALID").format(
                 name(new.schema, new.table), names(columns), name(*other), names(keys)
             )
         )
@@ -163,7 +215,9 @@ def _copy_book(
     tombs = f"samewise_tombstones_{entry.table_id[:12]}"
     deleted = find_relation(session, old.bookkeeping, tombs)
     if deleted is not None:
-        _copy_table(session, (old.bookkeeping, tombs), (new.bookkeeping, tombs), deleted, rows=rows)
+        places = (old.bookkeeping, tombs), (new.bookkeeping, tombs)
+        _make_alike(session, *places)
+        _fill(session, *places, deleted, rows)
     new.book.watch(session, new.schema, new.table)
 
 

@@ -41,7 +41,7 @@ def read_table(
     if span is not None:
         attribute = there.attribute(span.column)
         assert attribute is not None, span.column
-        where = _literal_predicate(span, attribute.name)
+        where = literal_predicate(span, attribute.name)
     columns = [attribute for attribute in there.attributes if not attribute.generated]
     return _frame(session, spark, columns, [(place, where, columns)])
 
@@ -160,8 +160,8 @@ def _value(attribute: Attribute, sent: str) -> str:
     return sent
 
 
-def _literal_predicate(span: Span, column: str) -> Composable:
-    """COPY takes no bound values: psycopg writes them as literals."""
+def literal_predicate(span: Span, column: str) -> Composable:
+    """The rows of a span in a table that is called `t`. COPY takes no bound values: psycopg writes them as literals."""
     from psycopg import sql
 
     if span.upper is None:

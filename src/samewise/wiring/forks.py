@@ -23,7 +23,7 @@ from samewise.run.events import Event, Listener, WindowBegan
 from samewise.run.job import Job
 from samewise.run.pipeline import run_pipeline
 from samewise.run.schedule import Graph
-from samewise.run.transform import SqlTransform
+from samewise.run.transform import PythonTransform, SqlTransform
 from samewise.run.window import Options
 from samewise.spec.load import Loaded
 from samewise.spec.pipeline import PipelineSpec
@@ -153,8 +153,8 @@ class ForkedPipeline:
         for job in self.graph().jobs:
             rows = look(job)
             if rows is not None:
-                sql = job.transform.text if isinstance(job.transform, SqlTransform) else None
-                found.append(Table(job.task, job.target.key, rows, _key(job), strategy(job), sql))
+                code = job.transform.text if isinstance(job.transform, SqlTransform | PythonTransform) else None
+                found.append(Table(job.task, job.target.key, rows, _key(job), strategy(job), code))
         return found
 
     def total(self) -> int:

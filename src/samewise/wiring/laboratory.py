@@ -116,8 +116,7 @@ class Lab:
                 before = {job.task: self._landed_at(job, store, tables[job.task]) for job in self.real.jobs}
         for job, mine in pairs:
             owner = Owner(store_id, self.spec.name, job.task, PLACE)
-            is_there = tables[job.task] is not None
-            note = self.targets.clone(job, mine, owner, is_there=is_there, before=before.get(job.task))
+            note = self.targets.clone(job, mine, owner, self.windows, before=before.get(job.task))
             self.notes += [] if note is None else [note]
         self._kept[Start.BASE] = fork
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from samewise.core.errors import ConfigError
 from samewise.core.ports import Spark
 from samewise.core.records import Owner
+from samewise.core.windows import Window
+from samewise.plan.grid import window_at
 from samewise.run.job import Job
 from samewise.spec.owners import Location
 from samewise.state.holders import Holder, is_gone
@@ -19,7 +22,9 @@ from samewise.targets.delta import DeltaTarget
 
 if TYPE_CHECKING:
     from samewise.core.connections import PostgresConnection
+    from samewise.targets.postgres_fork import Others
 
+_MOMENT = timedelta(microseconds=1)
 _PREFIX = "samewise_prove_"
 _NEWEST = (
     "its version before these windows is gone, so the forks begin with their rows; a run that writes nothing, or in "
@@ -29,7 +34,12 @@ _LANDED = (
     "PostgreSQL keeps no older version, so the forks begin with the rows of these windows, which have landed before; a "
     "run that writes nothing, or in another order, may look right"
 )
-_NO_ROWS = "the forks begin without rows, so nothing is said about the rows of other windows"
+_BESIDE = (
+    "other windows have more than {most:,} rows, so the forks hold only those of the windows right before and after; "
+    "nothing is said about the rest"
+)
+_MOST_ROWS = 100_000
+"""Of other windows, in a fork that copies them: each experiment has a fork of its own."""
 
 
 @dataclass(slots=True)
@@ -47,16 +57,17 @@ class TargetForks:
         place, _, table = real.database
         return Location(database=(place, f"{_PREFIX}{self.name}_{fork}_{number}", table))
 
-    def clone(self, job: Job, mine: Job, owner: Owner, *, is_there: bool, before: int | None) -> str | None:
+    def clone(self, job: Job, mine: Job, owner: Owner, windows: Sequence[Window], *, before: int | None) -> str | None:
         """Fork the real target of `job` to where `mine` has its own. What experiments on it cannot see, in words."""
         if isinstance(job.target, DeltaTarget) and isinstance(mine.target, DeltaTarget):
             old = delta_fork.clone(job.target, mine.target, owner, self.spark, before=before)
             return None if old else f"{job.target.key}: {_NEWEST}"
-        # Only by key do rows that are there already decide what a run writes.
-        self._fork_in_postgres(job, mine, rows=job.keyed is not None, owner=owner)
         if job.keyed is not None:
+            self._fork_in_postgres(job, mine, rows=True, owner=owner)
             return None if before is None else f"{job.target.key}: {_LANDED}"
-        return None if job.replaces_all or not is_there else f"{job.target.key}: {_NO_ROWS}"
+        rows = _others(job, windows) if job.grid is not None else False
+        is_whole = self._fork_in_postgres(job, mine, rows=rows, owner=owner)
+        return None if is_whole else f"{job.target.key}: {_BESIDE.format(most=_MOST_ROWS)}"
 
     def copy(self, old: Job, new: Job) -> None:
         """Fork a fork."""
@@ -79,7 +90,7 @@ class TargetForks:
                 drop_schema(session, schema)
             self._schemas.pop()
 
-    def _fork_in_postgres(self, old: Job, new: Job, *, rows: bool, owner: Owner | None) -> None:
+    def _fork_in_postgres(self, old: Job, new: Job, *, rows: bool | Others, owner: Owner | None) -> bool:
         from samewise.storage.postgres import connect, explained
         from samewise.targets.postgres import PostgresTarget
         from samewise.targets.postgres_fork import Place, fork_table
@@ -90,7 +101,24 @@ class TargetForks:
         mark = json.dumps({"samewise prove": Holder.current().to_json()})
         with connect(new.target.connection, purpose="prove") as session, explained(old.target.key):
             self._schemas.append((new.target.connection, places[1].schema))
-            fork_table(session, places[0], places[1], mark, rows=rows, owner=owner)
+            return fork_table(session, places[0], places[1], mark, rows=rows, owner=owner)
+
+
+def _others(job: Job, windows: Sequence[Window]) -> bool | Others:
+    """What a fork begins with where each window replaces its own rows: with those of other windows."""
+    from samewise.targets.postgres_fork import Others
+
+    head = job.target.head()
+    if head is None or job.grid is None:
+        return False
+    instants = [instant for window in windows for instant in (window.start - _MOMENT, window.end)]
+    beside = sorted({window_at(job.grid, instant) for instant in instants} - set(windows))
+    try:
+        spans = [[job.span(window, head.schema) for window in group] for group in (windows, beside)]
+    except (KeyError, ValueError):
+        return False  # The table lacks the window's column: the clean run says so.
+    proved, near = ([span for span in group if span is not None] for group in spans)
+    return Others(proved, near, _MOST_ROWS)
 
 
 def sweep_targets(jobs: Sequence[Job]) -> None:

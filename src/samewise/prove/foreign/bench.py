@@ -188,10 +188,19 @@ def wrote_to_the_real_one(target: str) -> Refused:
         f"{target} was written to while the command ran: it does not go where it is told",
         code="real_target_written",
         kept="prove wrote to copies only; what the command (or somebody else) wrote to the real target is there",
-        next_step=(
-            "look at the table's history and undo the last write (Delta: RESTORE TABLE … TO VERSION AS OF …), then "
-            "make the command write to {target} or to SAMEWISE_PROVE_TARGET"
-        ),
+        next_step=_how_to_undo(target),
+    )
+
+
+def _how_to_undo(target: str) -> str:
+    if target.startswith("postgres:"):
+        return (
+            "look for what it wrote and take it out by hand (PostgreSQL keeps no older version), then make the command "
+            "write to {target}, or connect by {url} or {jdbc_url}"
+        )
+    return (
+        "look at the table's history and undo the last write (Delta: RESTORE TABLE … TO VERSION AS OF …), then "
+        "make the command write to {target} or to SAMEWISE_PROVE_TARGET"
     )
 
 

@@ -179,17 +179,9 @@ class TableCopy:
     @property
     def words(self) -> Mapping[str, str]:
         info = self._session.info
-        path = f"-c search_path={self._schema},public"
-        login = quote(info.user, safe="") + (f":{quote(info.password, safe='')}" if info.password else "")
-        place = f"{info.host}:{info.port}/{quote(info.dbname, safe='')}"
-        java = {"user": info.user, **({"password": info.password} if info.password else {})}
         table = name(self._table).as_string(self._session) if _is_odd(self._table) else self._table
-        return {
-            "target": f"{self._schema}.{table}",
-            "schema": self._schema,
-            "url": f"postgresql://{login}@{place}?{urlencode({'options': path}, quote_via=quote)}",
-            "jdbc_url": f"jdbc:postgresql://{place}?{urlencode({'currentSchema': self._schema, **java})}",
-        }
+        own = {"target": f"{self._schema}.{table}", "schema": self._schema}
+        return own | urls(self._schema, info.user, info.password, info.host, info.port, info.dbname)
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -253,6 +245,23 @@ class TableCopy:
     def drop(self) -> None:
         _drop(self._session, self._schema)
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def urls(schema: str, user: str, password: str, host: str, port: int, database: str) -> dict[str, str]:
+    """What leads a program to a schema: by libpq, and by JDBC."""
+    login = quote(user, safe="") + (f":{quote(password, safe='')}" if password else "")
+    options = {"options": f"-c search_path={schema},public"}
+    place = f"{host}:{port}"
+    if host.startswith("/"):
+        # A socket: libpq is told its folder, and Java, which knows none, goes through the network.
+        place, options = "", {"host": host, "port": str(port), **options}
+    java_place = place or f"localhost:{port}"
+    java = {"currentSchema": schema, "user": user, **({"password": password} if password else {})}
+    base = quote(database, safe="")
+    return {
+        "url": f"postgresql://{login}@{place}/{base}?{urlencode(options, quote_via=quote)}",
+        "jdbc_url": f"jdbc:postgresql://{java_place}/{base}?{urlencode(java)}",
+    }
 
 
 def _drop(session: Session, schema: str) -> None:
