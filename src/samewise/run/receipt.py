@@ -33,6 +33,7 @@ class Gathered:
     rows_quarantined: int | None = None
     batch: Batch | None = None
     changes: Mapping[str, int] | None = None
+    seen_version: int | None = None
 
 
 def landed_receipt(job: Job, run: RunRecord, landed: Landed, gathered: Gathered, attempt_id: str) -> Receipt:
@@ -69,6 +70,7 @@ def landed_receipt(job: Job, run: RunRecord, landed: Landed, gathered: Gathered,
         rows_updated=changes.get("rows_updated"),
         rows_deleted=changes.get("rows_deleted"),
         rows_unchanged=changes.get("rows_unchanged"),
+        seen_version=gathered.seen_version if stamp is None else stamp.seen_version,
     )
 
 

@@ -145,6 +145,7 @@ receipts = Table(
     Column("rows_inserted", BigInteger),
     Column("rows_updated", BigInteger),
     Column("rows_unchanged", BigInteger),
+    Column("seen_version", BigInteger),
     UniqueConstraint("pipeline", "task", "window_key", "generation"),
 )
 
