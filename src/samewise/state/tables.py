@@ -162,6 +162,7 @@ tasks = Table(
     Column("era", BigInteger, nullable=False),
     Column("era_definition", Text),
     Column("era_contract", Text),
+    Column("upstream", JsonText),
 )
 
 watermark_moves = Table(
