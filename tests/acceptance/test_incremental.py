@@ -590,6 +590,7 @@ def test_a_commit_of_very_many_files_does_not_name_them_and_after_recover_they_a
 def receipt(shop: Shop) -> dict[str, Any]:
     """What the newest receipt says of the load."""
     columns = ["epoch", "rows_read", "rows_staged", "rows_inserted", "rows_updated", "rows_deleted", "rows_unchanged"]
+    columns.append("seen_version")
     with shop.state() as state:
         query = f"SELECT {', '.join(columns)} FROM samewise_receipts ORDER BY generation DESC LIMIT 1"
         return dict(zip(columns, state.execute(query).fetchone(), strict=True))
@@ -601,6 +602,7 @@ def test_a_recovered_receipt_says_who_did_what_to_the_target(shop: Shop, spark: 
     run(shop)
     before = receipt(shop)
     assert (before["epoch"], before["rows_inserted"], before["rows_unchanged"]) == (1, 2, 0)
+    assert before["seen_version"] == 0, "the table was made, and then compared with the rows"
     shutil.rmtree(shop.root / ".samewise")
     assert shop.do("recover", PIPELINE).code == 0
     assert receipt(shop) == before

@@ -16,7 +16,7 @@ from samewise.core.schema import Column, Schema
 from samewise.core.windows import FULL, Window
 from samewise.plan.drift import contract_id
 from samewise.plan.new_files import Loaded
-from samewise.state import attempts, contracts, files, leases, receipts, restore, runs, watermarks
+from samewise.state import attempts, contracts, files, leases, receipts, restore, runs, upstream, watermarks
 from samewise.state.attempts import AttemptStatus
 from samewise.state.checkpoint import checkpoint
 from samewise.state.contracts import Contract
@@ -287,7 +287,7 @@ def test_staging_that_was_dropped_is_no_leftover(store: Store) -> None:
 
 def test_a_checkpoint_stores_all_of_it(store: Store) -> None:
     run, lease = planned(store)
-    receipt = a_receipt(run, landed_at=NOON)
+    receipt = a_receipt(run, landed_at=NOON, seen_version=2)
     done = checkpoint(store, run, receipt, lease, watermark=run.window.end, contract=CONTRACT)
     assert runs.get(store, run.run_id) == done == replace(run, point=Point.CHECKPOINTED, contract="c1")
     assert receipts.latest(store, run.pipeline, run.task, run.window) == receipt
@@ -578,3 +578,14 @@ def test_the_store_knows_when_a_window_changed_and_when_one_was_planned(store: S
     assert receipts.last_changed(*of, TARGET) == {run.window: NOON}
     assert receipts.last_planned(*of, TARGET) == {run.window: NOON + timedelta(hours=1)}
     assert receipts.last_changed(*of, "another") == {}
+
+
+# What has been seen of tasks upstream
+
+
+def test_a_task_remembers_the_newest_landing_that_it_has_seen_of_each_task_upstream(store: Store) -> None:
+    assert upstream.seen(store, "orders", "daily") == {}
+    upstream.see(store, "orders", "daily", {"orders": NOON, "rates": NOON})
+    upstream.see(store, "orders", "daily", {"orders": NOON - timedelta(hours=1), "rates": NOON + timedelta(hours=1)})
+    assert upstream.seen(store, "orders", "daily") == {"orders": NOON, "rates": NOON + timedelta(hours=1)}
+    assert upstream.seen(store, "orders", "weekly") == {}

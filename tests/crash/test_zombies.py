@@ -76,10 +76,11 @@ def test_a_zombie_whose_own_run_was_finished_by_another_adds_nothing(stage: Stag
     assert_nothing_is_left(project)
 
 
-def test_a_zombie_that_had_staged_does_not_touch_the_staging_of_the_next_attempt(stage: Stage) -> None:
+@pytest.mark.parametrize("failpoint", [Failpoint.CHECKED, Failpoint.STAGED], ids=["is yet to stage", "has staged"])
+def test_a_zombie_does_not_touch_the_staging_of_the_next_attempt(stage: Stage, failpoint: Failpoint) -> None:
     clean = stage.clean_run("changed", "run", "orders", *RUN)
     project = stage.set_back("changed", lease="2s")
-    zombie = _frozen(project, "orders", Failpoint.STAGED)
+    zombie = _frozen(project, "orders", failpoint)
     of_the_zombie = set(project.left_staged())
     following = project.start("run", "orders", *RUN, "--wait", failpoint="staged:stop")
     wait_until_frozen(following)

@@ -14,6 +14,7 @@ from samewise.plan.grid import (
     contiguous_end,
     due_windows,
     floor,
+    holds,
     newest_windows,
     next_boundary,
     window_at,
@@ -262,3 +263,13 @@ def test_there_are_no_newest_windows_before_the_schedule_or_after_its_end() -> N
     assert newest_windows(grid, 9, now=far) == windows_between(grid, grid.start, far)
     assert newest_windows(grid, 9, now=datetime(2026, 4, 1, 23, tzinfo=UTC)) == []
     assert newest_windows(grid, 0, now=far) == []
+
+
+def test_a_window_of_before_the_schedule_was_changed_is_none_of_its_windows() -> None:
+    grid = Grid.parse("day", "2026-04-02", "2026-04-04", "UTC")
+    first, last = (Window(utc(2026, 4, day), utc(2026, 4, day + 1)) for day in (2, 3))
+    assert holds(grid, first)
+    assert holds(grid, last)
+    hour = Window(utc(2026, 4, 2), utc(2026, 4, 2, 1))
+    before, after = (Window(utc(2026, 4, day), utc(2026, 4, day + 1)) for day in (1, 4))
+    assert not any(holds(grid, window) for window in (hour, before, after, FULL))

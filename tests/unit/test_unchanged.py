@@ -16,9 +16,11 @@ RECEIPT = a_receipt(RUN, table_id="t1")
 AT = datetime(2026, 4, 26, tzinfo=UTC)
 
 
-def commit(run_id: str = RUN.run_id, *, window: int = 25, changes_data: bool = True, ours: bool = True) -> TargetCommit:
+def commit(
+    run_id: str = RUN.run_id, *, window: int = 25, changes_data: bool = True, ours: bool = True, version: int = 3
+) -> TargetCommit:
     stamp = Stamp("s", run_id, "a", RUN.pipeline, RUN.task, day(window), 1, "d1", "f", "c1", AT)
-    return TargetCommit(3, AT, "WRITE", changes_data, stamp if ours else None)
+    return TargetCommit(version, AT, "WRITE", changes_data, stamp if ours else None)
 
 
 def reasons(receipt: Receipt | None = RECEIPT, **changes: Any) -> list[Reason]:
@@ -86,6 +88,26 @@ def test_a_run_that_had_nothing_to_write_has_no_commit_of_its_own() -> None:
     wrote_nothing = a_receipt(RUN, wrote=False, table_id="t1")
     assert reasons(wrote_nothing, commits=[commit("another")]) == []
     assert reasons(wrote_nothing, commits=[commit("another"), commit(ours=False)]) == [Reason.TARGET]
+
+
+def test_what_others_did_between_the_comparison_and_the_commit_is_not_buried_by_the_commit() -> None:
+    compared = a_receipt(RUN, seen_version=1, table_id="t1")
+    assert compared.known_up_to == 1
+    theirs, earlier = commit(ours=False, version=2), commit("earlier", window=24, version=2)
+    assert reasons(compared, commits=[theirs, commit()], keyed=True) == [Reason.TARGET]
+    assert reasons(compared, commits=[earlier, commit()], keyed=True) == []
+    assert reasons(compared, commits=[earlier], keyed=True) == [Reason.TARGET], "its own commit is not there"
+
+
+def test_a_run_that_had_nothing_to_write_answers_for_the_version_that_it_was_compared_with_and_no_later_one() -> None:
+    wrote_nothing = a_receipt(RUN, wrote=False, seen_version=2, target_version=3, table_id="t1")
+    assert wrote_nothing.known_up_to == 2
+    assert reasons(wrote_nothing, commits=[]) == []
+    assert reasons(wrote_nothing, commits=[commit(ours=False)]) == [Reason.TARGET]
+
+
+def test_a_receipt_of_before_answers_for_everything_up_to_its_commit() -> None:
+    assert a_receipt(RUN).known_up_to == 2
 
 
 def test_a_window_without_a_receipt_was_never_loaded() -> None:

@@ -198,6 +198,8 @@ class Stamp:
     """What a run by `new_files` adds to the ledger: path, size and version of each."""
     moved: Mapping[str, str] | None = None
     """Who moved the watermark by hand, and why: `by` and `reason`."""
+    seen_version: int | None = None
+    """The target's version that these rows were compared with: see `Receipt`."""
     members: Sequence[Member] = ()
     """The windows of a group. Its `window` is their span, its `run_id` and `generation` are the group's."""
 
@@ -260,6 +262,8 @@ class Stamp:
             body["files"] = [list(file) for file in self.files]
         if self.moved is not None:
             body["moved"] = dict(self.moved)
+        if self.seen_version is not None:
+            body["seen"] = self.seen_version
         if self.members:
             body["members"] = [member.to_json() for member in self.members]
         return json.dumps({"samewise": 1, **body}, separators=(",", ":"), sort_keys=True)
@@ -305,6 +309,7 @@ class Stamp:
             changes=body.get("changes"),
             files=tuple(tuple(file) for file in body.get("files", ())),
             moved=body.get("moved"),
+            seen_version=body.get("seen"),
             members=tuple(Member.from_json(value) for value in body.get("members", ())),
         )
 
@@ -360,3 +365,14 @@ class Receipt:
     rows_inserted: int | None = None
     rows_updated: int | None = None
     rows_unchanged: int | None = None
+    seen_version: int | None = None
+    """Where rows find their place by key: the version that they were compared with before they were written.
+
+    Of what others did between that and the commit, the run knew nothing. None where the commit replaced whatever
+    it found, or for a receipt of before this was kept.
+    """
+
+    @property
+    def known_up_to(self) -> int:
+        """The target's last version that the run, or those before it, had taken into account."""
+        return self.target_version - 1 if self.seen_version is None else self.seen_version

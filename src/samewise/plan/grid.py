@@ -153,6 +153,13 @@ def windows_between(grid: Grid, start: datetime, end: datetime) -> list[Window]:
     return list(_windows_from(grid, start, end))
 
 
+def holds(grid: Grid, window: Window) -> bool:
+    """Whether the window is one of the schedule's: not one of before it was changed."""
+    if window.is_full or window.start < grid.start or (grid.end is not None and window.end > grid.end):
+        return False
+    return window_at(grid, window.start) == window
+
+
 def due_windows(grid: Grid, done: Set[Window], *, now: datetime) -> list[Window]:
     """Windows still to load, oldest first. One that is still open at `now` is not due."""
     return [window for window in _windows_from(grid, grid.start, now) if window not in done]

@@ -7,6 +7,7 @@ function or a view can bring in what the text does not show.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from enum import StrEnum
 
 
@@ -99,16 +100,20 @@ def nondeterministic_in_plan(plan_text: str) -> list[str]:
     A text literal that reads exactly like a call without arguments, such as `now()`, is taken for one.
     """
     plan = analysed_plan(plan_text)
-    found: dict[int, str] = {match.start(): _SAMPLE for match in _SAMPLE_NODE.finditer(plan)}
-    for match in _CALL.finditer(plan):
-        name = match[1].lower()
-        end = _closing(plan, match.end())
-        # `rand(5)#12` is a column that is only called so, or what a Python UDF of that name gave.
-        if end is None or _ATTRIBUTE_ID.match(plan, end + 1):
-            continue
-        if re.fullmatch(_IMPURE[name][1], plan[match.end() : end], re.DOTALL):
-            found[match.start()] = name
+    found = {match.start(): _SAMPLE for match in _SAMPLE_NODE.finditer(plan)} | dict(impure_calls(plan))
     return list(dict.fromkeys(name for _, name in sorted(found.items())))
+
+
+def impure_calls(text: str) -> Iterator[tuple[int, str]]:
+    """The calls of such functions in a part of an analysed plan, and where each begins."""
+    for match in _CALL.finditer(text):
+        name = match[1].lower()
+        end = closing(text, match.end())
+        # `rand(5)#12` is a column that is only called so, or what a Python UDF of that name gave.
+        if end is None or _ATTRIBUTE_ID.match(text, end + 1):
+            continue
+        if re.fullmatch(_IMPURE[name][1], text[match.end() : end], re.DOTALL):
+            yield match.start(), name
 
 
 def analysed_plan(text: str) -> str:
@@ -120,7 +125,7 @@ def analysed_plan(text: str) -> str:
     return (section or after).partition("\n")[2]
 
 
-def _closing(text: str, start: int) -> int | None:
+def closing(text: str, start: int) -> int | None:
     """Where the parenthesis that was opened just before `start` is closed."""
     depth = 1
     for at in range(start, len(text)):

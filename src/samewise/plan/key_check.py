@@ -10,33 +10,26 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from samewise.plan.impure import Impurity, impurity_of
+from samewise.plan.impure import impurity_of
+from samewise.plan.made_words import (
+    FILE_METADATA,
+    KEY,
+    RANKING,
+    VERSION,
+    call_text,
+    made_sentence,
+    own_column_text,
+    ranking_text,
+    run_time_text,
+)
 from samewise.plan.sql_text import Finding, NotParsed, Parsed, line_of, parse_condition, parse_query, typed_name
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
-_RANKING = frozenset({"row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile"})
 _RUN_TIME = "run_ts"
 _SOURCE = "source"
-_OWN_PREFIX = "_samewise"
-_FILE_METADATA = "_metadata"
 _KAFKA_OFFSET = "offset"
-_KEY = "key"
-_VERSION = "version"
-
-_WHY = {
-    Impurity.CLOCK: "it is the time of the run, another one for every load",
-    Impurity.RANDOM: "it is another value at every attempt",
-    Impurity.LAYOUT: "it follows from how the rows lie in files and partitions, which a retry may change",
-    Impurity.SESSION: "it depends on who runs the pipeline",
-}
-_THEN = {
-    _KEY: "so the same row would be added again under another key; use columns of the source, "
-    "or write.hash_key for rows without an id",
-    _VERSION: "so what is loaded last would win, and a replay of old rows would overwrite newer ones; "
-    "use a time or a number that the source gives",
-}
 
 
 def check_keys(
@@ -58,7 +51,7 @@ def check_keys(
         return []
     known = None if source_columns is None else frozenset(name.lower() for name in source_columns)
     found: set[Finding] = set()
-    for role, names in ((_KEY, key), (_VERSION, version_by)):
+    for role, names in ((KEY, key), (VERSION, version_by)):
         for name in names:
             trace = _Trace(parsed, known)
             parts = list(trace.column(parsed.tree, name.lower(), {}))
@@ -68,8 +61,7 @@ def check_keys(
             for part in parts:
                 made = _made_at_run_time(part, role, source_kind, parsed)
                 if made is not None:
-                    message = f"the {role} {name} is made of {made}, {_THEN[role]}"
-                    found.add(Finding(line_of(part.node, parsed), message, f"made_{role}"))
+                    found.add(Finding(line_of(part.node, parsed), made_sentence(role, name, made), f"made_{role}"))
     return sorted(found)
 
 
@@ -100,29 +92,28 @@ def _made_at_run_time(part: _Part, role: str, source_kind: str, parsed: Parsed) 
 
     node = part.node
     if isinstance(node, exp.Placeholder | exp.Parameter) and node.name.lower() == _RUN_TIME:
-        return f":{_RUN_TIME}: {_WHY[Impurity.CLOCK]}"
+        return run_time_text(f":{_RUN_TIME}")
     if isinstance(node, exp.Window) and _is_unordered_ranking(node, part.select, parsed):
-        return f"{typed_name(node.this, parsed)}() over no order: the numbers go round at every attempt"
+        return ranking_text(typed_name(node.this, parsed))
     if isinstance(node, exp.Column):
         names = [piece.name.lower() for piece in node.parts]
-        if _FILE_METADATA in names:
-            return f"{_FILE_METADATA}: it tells about the file, and the same row may come in another one"
-        if names[-1].startswith(_OWN_PREFIX):
-            return f"{names[-1]}: it is the run's own column"
-        if names[-1] == _KAFKA_OFFSET and source_kind == "kafka" and part.is_of_source and role == _KEY:
+        own = own_column_text(FILE_METADATA if FILE_METADATA in names else names[-1])
+        if own is not None:
+            return own
+        if names[-1] == _KAFKA_OFFSET and source_kind == "kafka" and part.is_of_source and role == KEY:
             return "the Kafka offset: the same message that is sent again has another one"
     if isinstance(node, exp.Func):
         name = typed_name(node, parsed)
         kind = impurity_of(name)
         if kind is not None and (name != "unix_timestamp" or not list(node.iter_expressions())):
-            return f"{name}(): {_WHY[kind]}"
+            return call_text(name, kind)
     return None
 
 
 def _is_unordered_ranking(window: exp.Window, select: exp.Expr, parsed: Parsed) -> bool:
     from sqlglot import exp
 
-    if not isinstance(window.this, exp.Func) or typed_name(window.this, parsed) not in _RANKING:
+    if not isinstance(window.this, exp.Func) or typed_name(window.this, parsed) not in RANKING:
         return False
     order = window.args.get("order")
     named = {spec.name.lower(): spec for spec in select.args.get("windows") or ()}

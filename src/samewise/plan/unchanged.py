@@ -45,7 +45,7 @@ def why_due(
 ) -> list[Reason]:
     """Every reason, the weightiest first; none where everything is as the receipt says: a run would change nothing.
 
-    `commits` are the target's commits from the receipt's own on; None if its log does not reach back that far.
+    `commits` are the target's commits after `receipt.known_up_to`; None if its log does not reach back that far.
     `keyed`: other windows of the task may change rows that this one wrote, as they should.
     `contract` is the one that holds now, where one that is not the receipt's counts.
     `source_tells`: False where the fingerprint differs each time, for want of a better one.
@@ -87,14 +87,18 @@ def is_another_table(receipt: Receipt, table_id: str | None) -> bool:
 
 
 def _was_changed(receipt: Receipt, commits: Sequence[TargetCommit], *, keyed: bool) -> bool:
-    # A table that was dropped and made again counts its versions anew: the receipt's commit must be there itself.
-    own, *later = commits or (None,)
-    if own is None:
-        return True
     # A run that had nothing to write left no commit, only the table in which it found its rows.
-    if receipt.wrote and (own.stamp is None or all(part.run_id != receipt.run_id for part in own.stamp.parts)):
-        return True
-    return any(_touches(commit, receipt, keyed=keyed) for commit in later)
+    if receipt.wrote or receipt.seen_version is None:
+        # A table that was dropped and made again counts its versions anew: the receipt's commit must be there itself.
+        own = next((commit for commit in commits if commit.version == receipt.target_version), None)
+        if own is None or (receipt.wrote and not _is_of(own, receipt)):
+            return True
+        commits = [commit for commit in commits if commit is not own]
+    return any(_touches(commit, receipt, keyed=keyed) for commit in commits)
+
+
+def _is_of(commit: TargetCommit, receipt: Receipt) -> bool:
+    return commit.stamp is not None and any(part.run_id == receipt.run_id for part in commit.stamp.parts)
 
 
 def _touches(commit: TargetCommit, receipt: Receipt, *, keyed: bool) -> bool:

@@ -23,7 +23,7 @@ from samewise.plan.spans import WINDOW_COLUMN
 from samewise.run import staging
 from samewise.run.change import check_change
 from samewise.run.events import Listener, Note, StepBegan
-from samewise.run.incremental import loaded_files, reached, told_files
+from samewise.run.incremental import loaded_files, reached, told_files, was_buried
 from samewise.run.job import Job
 from samewise.run.keyed import (
     Changes,
@@ -214,6 +214,7 @@ class Attempt:
         job.target.prepare(schema_of(self._rows), job.owner, job.partition_by, keyed=job.keyed)
         if job.keyed is not None:
             self._check_columns()
+            self._look_at_target()
         alone = job.target.works_alone
         rows, touched, staged = self._rows, FileMarks(), [self._staged]
         if job.keyed is not None and not alone:
@@ -249,6 +250,16 @@ class Attempt:
             names = ", ".join(column.name for column in missing)
             raise PinsGone(f"the target has got columns since this run was planned: {names}")
 
+    def _look_at_target(self) -> None:
+        """Fix up to which version of the target this run knows what others did: what comes later, the next plan sees.
+
+        Raises `PinsGone` for a run that only brings what is new, where the rest is not there any more.
+        """
+        head = self.job.target.head()
+        self._gathered.seen_version = -1 if head is None else head.version
+        if was_buried(self.job, self.run, self.store, head):
+            raise PinsGone("the target was changed by someone else since this run was planned")
+
     def _changes(self, keyed: Keyed) -> Changes:
         """Those of the staged rows that change the target as it is now. Asked again before every try."""
         gathered = self._gathered
@@ -280,6 +291,7 @@ class Attempt:
             epoch=run.epoch,
             era=run.era,
             changes=gathered.changes,
+            seen_version=gathered.seen_version,
             files=told_files(self.job, run),
             watermark=None if (mark := reached(self.job, run)) is None else instant_text(mark),
         )

@@ -70,7 +70,7 @@ def why_over(job: Job, receipt: Receipt | None, head: Head | None) -> list[Reaso
     """
     if receipt is None:
         return []
-    commits = None if head is None else job.target.commits(receipt.target_version - 1)
+    commits = None if head is None else job.target.commits(receipt.known_up_to)
     other = why_other(
         receipt,
         target_exists=head is not None,
@@ -171,6 +171,13 @@ def _begins_here(job: Job, run: RunRecord, store: Store) -> bool:
         mark = watermarks.current(store, job.pipeline, job.task)
         base = None if mark is None else instant_text(mark)
     return "base" in run.source.details and bool(run.source.details["base"] == base)
+
+
+def was_buried(job: Job, run: RunRecord, store: Store, head: Head | None) -> bool:
+    """True if rows of earlier runs may be gone from the target, and this run would not bring them back."""
+    if job.incremental is None or _reads_all(run):
+        return False
+    return bool(why_over(job, receipts.latest(store, job.pipeline, job.task, FULL), head))
 
 
 def reached(job: Job, run: RunRecord) -> datetime | None:

@@ -9,12 +9,11 @@ from samewise.core.errors import Busy, Refused, SamewiseError, Superseded
 from samewise.core.windows import Window
 from samewise.plan.unchanged import Reason
 from samewise.run.events import Listener, Note, WindowBegan, WindowEnded
-from samewise.run.job import Job
-from samewise.run.results import RunResult, WindowResult
-from samewise.run.schedule import Graph, in_order, schedule_work
+from samewise.run.results import RunResult, Status, WindowResult
+from samewise.run.schedule import Followed, Graph, follow, in_order, wanted_windows
 from samewise.run.stale import Sourceless, could_have_more, find_stale
 from samewise.run.window import Options, run_window
-from samewise.state import watermarks
+from samewise.state import upstream, watermarks
 from samewise.state.store import Store
 
 
@@ -26,14 +25,14 @@ def run_pipeline(
     emit: Listener,
 ) -> RunResult:
     """Run what is due, or the windows that are asked for. A window that is refused or busy does not stop the others."""
-    work = schedule_work(graph, windows, store, now=store.now())
-    return _run(graph, work, store, options, emit)
+    wanted = wanted_windows(graph, windows, store, now=store.now())
+    return _run(graph, wanted, store, options, emit, follows=windows is None)
 
 
 def run_stale(graph: Graph, kinds: Collection[str], store: Store, options: Options, emit: Listener) -> RunResult:
     """Run the loaded windows that differ from their receipts, and the same windows of what depends on them."""
     found = find_stale(graph, store, kinds)
-    wanted: dict[str, list[Window]] = {job.task: [] for job in graph.jobs}
+    wanted: dict[str, set[Window]] = {job.task: set() for job in graph.jobs}
     for one in found:
         name = f"{one.job.name} {one.job.label(one.window)}"
         if isinstance(one, Sourceless):
@@ -42,15 +41,28 @@ def run_stale(graph: Graph, kinds: Collection[str], store: Store, options: Optio
             emit(Note(f"{name}: left as it is: its source has another schema than the one that is accepted now"))
         else:
             emit(Note(f"{name}: {'; '.join(one.reasons)}"))
-            wanted[one.job.task].append(one.window)
-    return _run(graph, in_order(graph, wanted), store, options, emit)
+            wanted[one.job.task].add(one.window)
+    return _run(graph, wanted, store, options, emit, follows=True)
 
 
-def _run(graph: Graph, work: Sequence[tuple[Job, Window]], store: Store, options: Options, emit: Listener) -> RunResult:
+def _run(
+    graph: Graph,
+    wanted: dict[str, set[Window]],
+    store: Store,
+    options: Options,
+    emit: Listener,
+    *,
+    follows: bool,
+) -> RunResult:
+    """`follows`: what an incremental task brings makes the loaded windows of those that depend on it due as well."""
     before = _watermark(graph, store)
     results: list[WindowResult] = []
     blocked: set[tuple[str, Window]] = set()
-    for number, (job, window) in enumerate(work, start=1):
+    followed = {job.task: follow(graph, job, store) for job in graph.jobs} if follows else {}
+    work, number = in_order(graph, wanted), 0
+    while number < len(work):
+        job, window = work[number]
+        number += 1
         if _waits_for(blocked, graph.depends_on.get(job.task, ()), window):
             blocked.add((job.task, window))
             continue
@@ -62,6 +74,17 @@ def _run(graph: Graph, work: Sequence[tuple[Job, Window]], store: Store, options
             blocked.add((job.task, window))
             if not _concerns_one_window(result.error):
                 break
+        if follows and job.incremental is not None and result.status is Status.SUCCEEDED:
+            for other in (other for other in graph.jobs if job.task in graph.depends_on.get(other.task, ())):
+                followed[other.task] = follow(graph, other, store)
+                wanted[other.task] |= followed[other.task].windows
+            # Windows come after it: what is done already stays in its place.
+            work = in_order(graph, wanted)
+    looked_at = {(result.task, result.window) for result in results} - blocked
+    for job in graph.jobs:
+        news = followed.get(job.task, Followed())
+        if news.landed and all((job.task, window) in looked_at for window in news.windows):
+            upstream.see(store, job.pipeline, job.task, news.landed)
     return RunResult(graph.pipeline, results, before, _watermark(graph, store))
 
 

@@ -171,7 +171,7 @@ def _reasons(
     record = _record(job, window, inputs, generation=1, base_version=-1)
     commits = None
     if receipt is not None and head is not None:
-        commits = job.target.commits(receipt.target_version - 1)
+        commits = job.target.commits(receipt.known_up_to)
     return why_due(
         receipt,
         definition=job.definition,

@@ -35,6 +35,7 @@ class Gathered:
     changes: Mapping[str, int] | None = None
     touched: bool = False
     """What was staged is not what it was before the commit: the target must be asked what it got."""
+    seen_version: int | None = None
 
 
 def landed_receipt(job: Job, run: RunRecord, landed: Landed, gathered: Gathered, attempt_id: str) -> Receipt:
@@ -71,6 +72,7 @@ def landed_receipt(job: Job, run: RunRecord, landed: Landed, gathered: Gathered,
         rows_updated=changes.get("rows_updated"),
         rows_deleted=changes.get("rows_deleted"),
         rows_unchanged=changes.get("rows_unchanged"),
+        seen_version=gathered.seen_version if stamp is None else stamp.seen_version,
     )
 
 

@@ -181,6 +181,7 @@ def _restore(job: Job, store: Store, commit: TargetCommit, head: Head, emit: Lis
         rows_updated=changes.get("rows_updated"),
         rows_deleted=changes.get("rows_deleted"),
         rows_unchanged=changes.get("rows_unchanged"),
+        seen_version=stamp.seen_version,
     )
     return restore.restore_run(store, record, receipt)
 

@@ -18,7 +18,7 @@ from samewise.run.job import Job
 from samewise.run.keyed import check_keyed
 from samewise.run.keys import with_hash_key
 from samewise.run.observe import observed
-from samewise.run.transform import Context, check_plan
+from samewise.run.transform import Context, Keys, check_plan
 from samewise.run.verify import bad_manifest, manifest_sums, source_expressions, unsummable
 from samewise.state import contracts
 from samewise.state.store import Store
@@ -60,7 +60,7 @@ def prepare_rows(job: Job, run: RunRecord, store: Store | None) -> Prepared:
     if job.keyed is not None:
         check_keyed(job.keyed, result)
     if not job.passes_through:
-        check_plan(rows, job.spark(), incremental=job.incremental is not None)
+        check_plan(rows, job.spark(), incremental=job.incremental is not None, keys=_keys(job, run))
     return Prepared(
         rows=rows,
         span=result_span(job, run.window, result),
@@ -69,6 +69,13 @@ def prepare_rows(job: Job, run: RunRecord, store: Store | None) -> Prepared:
         fits=verdict.fits,
         reading=reading,
     )
+
+
+def _keys(job: Job, run: RunRecord) -> Keys | None:
+    if job.keyed is None:
+        return None
+    key = job.keyed.key if job.hash_key is None else job.hash_key.of
+    return Keys(key, job.keyed.version_by, run.run_ts, job.zone)
 
 
 def check_pins(job: Job, run: RunRecord) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from samewise.core.windows import FULL, Window
-from samewise.plan.grid import due_windows, newest_windows
+from samewise.plan.grid import due_windows, holds, newest_windows
 from samewise.state import receipts, runs
+from samewise.state import upstream as upstream_seen
 
 if TYPE_CHECKING:
     from samewise.run.job import Job
@@ -56,9 +57,16 @@ def schedule_work(
     graph: Graph, windows: Sequence[Window] | None, store: Store | None, *, now: datetime
 ) -> list[tuple[Job, Window]]:
     """What a run looks at, in order. `windows` are those asked for; None for every due one."""
+    return in_order(graph, wanted_windows(graph, windows, store, now=now))
+
+
+def wanted_windows(
+    graph: Graph, windows: Sequence[Window] | None, store: Store | None, *, now: datetime
+) -> dict[str, set[Window]]:
+    """The same by task: without those that are looked at because of another task's."""
     if windows is not None:
-        return in_order(graph, {job.task: [FULL] if job.grid is None else windows for job in graph.jobs})
-    return in_order(graph, {job.task: _looked_at(graph, job, store, now=now) for job in graph.jobs})
+        return {job.task: {FULL} if job.grid is None else set(windows) for job in graph.jobs}
+    return {job.task: _looked_at(graph, job, store, now=now) for job in graph.jobs}
 
 
 def in_order(graph: Graph, wanted: Mapping[str, Iterable[Window]]) -> list[tuple[Job, Window]]:
@@ -94,7 +102,41 @@ def _looked_at(graph: Graph, job: Job, store: Store | None, *, now: datetime) ->
         windows.update(newest_windows(job.grid, job.lookback, now=now))
         if store is not None:
             windows.update(_overtaken(graph, job, store))
+            windows.update(follow(graph, job, store).windows)
     return windows
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """What incremental tasks upstream have brought since a task's loaded windows were last looked at."""
+
+    windows: frozenset[Window] = frozenset()
+    """Those that were planned before."""
+    landed: Mapping[str, datetime] = field(default_factory=dict)
+    """When, by the name of the task upstream: to be remembered once all `windows` have been looked at."""
+
+
+def follow(graph: Graph, job: Job, store: Store) -> Followed:
+    """The loaded windows of a task that may lack what an incremental task upstream has brought: of any day, it may be.
+
+    A `refresh` upstream is not followed: each load of a table of names and rates would load all history again.
+    """
+    upstream = [other for other in graph.jobs if other.task in graph.depends_on.get(job.task, ())]
+    if job.grid is None or all(other.incremental is None for other in upstream):
+        return Followed()
+    seen = upstream_seen.seen(store, job.pipeline, job.task)
+    landed: dict[str, datetime] = {}
+    for other in upstream:
+        if other.incremental is not None:
+            at = receipts.last_changed(store, other.pipeline, other.task, other.target.key).get(FULL)
+            if at is not None and (other.task not in seen or at > seen[other.task]):
+                landed[other.task] = at
+    if not landed:
+        return Followed()
+    newest = max(landed.values())
+    planned = receipts.last_planned(store, job.pipeline, job.task, job.target.key)
+    older = (window for window, at in planned.items() if at < newest)
+    return Followed(frozenset(window for window in older if holds(job.grid, window)), landed)
 
 
 def _overtaken(graph: Graph, job: Job, store: Store) -> set[Window]:

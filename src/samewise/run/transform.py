@@ -5,14 +5,14 @@ from __future__ import annotations
 import importlib.util
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from zoneinfo import ZoneInfo
 
-from samewise.core.errors import TransformFailed
+from samewise.core.errors import ConfigError, TransformFailed
 from samewise.core.ids import stable_hash
 from samewise.core.sql import literal, quote
 
@@ -149,9 +149,19 @@ class PythonTransform:
         return self._loaded[self.function]
 
 
-def check_plan(rows: DataFrame, spark: SparkSession, *, incremental: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The columns by which rows are told apart, and what none of them may be made of: the time of the run."""
+
+    key: Sequence[str]
+    version_by: Sequence[str]
+    run_ts: datetime
+    zone: ZoneInfo
+
+
+def check_plan(rows: DataFrame, spark: SparkSession, *, incremental: bool, keys: Keys | None = None) -> None:
     """Raise `TransformFailed` if Spark's own reading of the rows holds a clock or a random function, or, where
-    the source is only what is new, an aggregate over it.
+    the source is only what is new, an aggregate over it; `ConfigError` if a key or a version is made at run time.
 
     Reads the plan, not the rows. It sees what the text of a SELECT cannot show: views, Python functions.
     """
@@ -161,6 +171,8 @@ def check_plan(rows: DataFrame, spark: SparkSession, *, incremental: bool) -> No
     rows.createOrReplaceTempView(view)
     plan = spark.sql(f"EXPLAIN EXTENDED SELECT * FROM {view}").first()
     assert plan is not None
+    if keys is not None:
+        _check_keys(str(plan[0]), keys)
     found = nondeterministic_in_plan(str(plan[0]))
     if found:
         raise TransformFailed(
@@ -173,6 +185,21 @@ def check_plan(rows: DataFrame, spark: SparkSession, *, incremental: bool) -> No
         raise TransformFailed(
             f"the transform aggregates ({', '.join(aggregates)}): it {why_no_aggregate()}",
             next_step="take the aggregate out; or make it a task of its own with replace_window and a schedule",
+        )
+
+
+def _check_keys(plan: str, keys: Keys) -> None:
+    from samewise.plan.key_plan import keys_made_in_plan, printed_instant
+
+    run_ts = printed_instant(keys.run_ts, keys.zone)
+    found = keys_made_in_plan(plan, _OBSERVED, key=keys.key, version_by=keys.version_by, run_ts=run_ts)
+    if found:
+        role, sentence = found[0]
+        raise ConfigError(
+            sentence,
+            kept="the target is untouched",
+            next_step="mend the transform, then run the same command again",
+            code=f"made_{role}",
         )
 
 

@@ -26,7 +26,7 @@ INSTANTS = (
     "loaded_at", "moved_at", "planned_at", "run_ts", "span_end", "span_start", "started_at", "updated_at",
     "window_end", "window_start",
 )  # fmt: skip
-JSON_TEXTS = ("error", "holder", "inputs", "measures", "pins", "schema", "source")
+JSON_TEXTS = ("error", "holder", "inputs", "measures", "pins", "schema", "source", "upstream")
 BOOLEANS = ("forced", "newest_first", "recovered", "staging_dropped", "wrote")
 """What the columns of these names hold, in every table; a test holds them to `tables.py`."""
 

@@ -284,6 +284,7 @@ def _to_row(receipt: Receipt) -> dict[str, Any]:
         "rows_inserted": receipt.rows_inserted,
         "rows_updated": receipt.rows_updated,
         "rows_unchanged": receipt.rows_unchanged,
+        "seen_version": receipt.seen_version,
     }
 
 
@@ -312,4 +313,5 @@ def _receipt(row: Row) -> Receipt:
         rows_inserted=row["rows_inserted"],
         rows_updated=row["rows_updated"],
         rows_unchanged=row["rows_unchanged"],
+        seen_version=row["seen_version"],
     )

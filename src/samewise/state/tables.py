@@ -145,6 +145,7 @@ receipts = Table(
     Column("rows_inserted", BigInteger),
     Column("rows_updated", BigInteger),
     Column("rows_unchanged", BigInteger),
+    Column("seen_version", BigInteger),
     UniqueConstraint("pipeline", "task", "window_key", "generation"),
 )
 
@@ -161,6 +162,7 @@ tasks = Table(
     Column("era", BigInteger, nullable=False),
     Column("era_definition", Text),
     Column("era_contract", Text),
+    Column("upstream", JsonText),
 )
 
 watermark_moves = Table(
