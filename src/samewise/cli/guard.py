@@ -13,6 +13,7 @@ from samewise.core import failpoints
 from samewise.core.errors import SamewiseError
 
 INTERRUPTED = 130
+UNHEARD = 141
 TERMINATED = 143
 
 
@@ -29,9 +30,10 @@ def answer(command: Callable[[], int], *, as_json: bool, pipeline: str | None = 
         _tell(_interrupted(), as_json=as_json, pipeline=pipeline)
         code = TERMINATED if stop.args else INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our answer has had enough of it.
+        # Whoever read our answer has had enough of it. As for any program that SIGPIPE ends: never 0, since what was
+        # not heard may have been a refusal.
         sys.stderr.close()
-        code = 0
+        code = UNHEARD
     except Exception as error:
         traceback.print_exc()
         _tell(_bug(error), as_json=as_json, pipeline=pipeline)
