@@ -98,6 +98,8 @@ class DeltaTarget(TableRef):
     """Whether a table that is made for writing by key may mark rows as deleted, which not every reader knows."""
     rewrite: Literal["auto", "always", "never"] = "auto"
     """When a batch that is written by key writes the whole table anew, instead of a MERGE."""
+    writer: Literal["auto", "spark"] = "auto"
+    """Whether files may come to the table by an entry in its log, or only by Delta's own writer."""
 
 
 class PostgresTarget(PostgresRef):
@@ -357,7 +359,7 @@ class PipelineSpec(Model):
             body["source"].pop(key, None)
         # How the rows get there, not which.
         body["write"].pop("refresh", None)
-        for key in ("deletion_vectors", "rewrite"):
+        for key in ("deletion_vectors", "rewrite", "writer"):
             body["target"].pop(key, None)
         body["params"] = {name: _tagged(value) for name, value in self.params.items()}
         body["timezone"] = str(self.zone)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from samewise.storage.delta_types import read_schema
+from samewise.storage.file_bounds import FileBounds
 from samewise.storage.files import is_local, local_path
 from samewise.storage.log import CannotRead, LiveFile, Log, VersionGone, commit_of
 from samewise.storage.spark_delta_log import SparkDeltaLog
@@ -20,15 +20,11 @@ if TYPE_CHECKING:
 
     from samewise.core.records import TargetCommit
     from samewise.core.schema import Schema
-    from samewise.core.sql import Span
+    from samewise.core.sql import Span, Spans
 
 __all__ = ["CannotRead", "DeltaLog", "LiveFile", "Log", "SparkDeltaLog", "VersionGone"]
 
 _DELETIONS = "deletionVectors"
-_STATISTICS_PRECISION = timedelta(milliseconds=1)
-"""A timestamp in the statistics is cut off to this: the true maximum may be higher by less than it."""
-_ANY_ZONE = timedelta(days=1)
-"""A timestamp that names a partition is a wall time, and the log does not say in which zone."""
 
 
 class DeltaLog:
@@ -53,6 +49,15 @@ class DeltaLog:
         with _reading(location):
             table = _load(place, None)
             return None if table is None else cls(place, table)
+
+    @property
+    def table(self) -> DeltaTable:
+        """The table as delta-rs has it, at the version that was read."""
+        return self._table
+
+    @property
+    def location(self) -> str:
+        return self._location
 
     @property
     def version(self) -> int:
@@ -148,7 +153,7 @@ class DeltaLog:
         table = self._at(version)
         with _reading(self._location):
             actions = table.get_add_actions(flatten=True)
-            bounds = _Bounds.of(span, actions.column_names)
+            bounds = FileBounds.of(span, actions.column_names)
             rows = actions.select(["path", "size_bytes", *bounds.columns]).to_struct_array().to_pylist()
             marks = _deletions(table)
         return sorted(
@@ -156,6 +161,18 @@ class DeltaLog:
             for row in rows
             if bounds.may_hold(row)
         )
+
+    def files_within(self, span: Span | Spans) -> list[LiveFile] | None:
+        """The files all of whose rows lie in `span`; None where another one may hold such a row, too."""
+        with _reading(self._location):
+            actions = self._table.get_add_actions(flatten=True)
+            bounds = FileBounds.of(span, actions.column_names)
+            rows = actions.select(["path", "size_bytes", *bounds.columns]).to_struct_array().to_pylist()
+            marks = _deletions(self._table)
+        concerned = [row for row in rows if bounds.may_hold(row)]
+        if not all(bounds.lies_within(row) for row in concerned):
+            return None
+        return sorted(LiveFile(row["path"], row["size_bytes"], marks.get(_name(row["path"]), "")) for row in concerned)
 
     def count(self, *, null_in: str | None = None) -> int | None:
         """How many rows there are, or how many with a NULL in a column; None where the log does not tell."""
@@ -209,66 +226,6 @@ def _reading(location: str) -> Iterator[None]:
         # delta-rs has no common class for what it cannot do: a feature that it does not know, a store
         # that it cannot reach and a missing credential arrive as DeltaError, OSError or ValueError.
         raise CannotRead(f"delta-rs cannot read {location}: {error}") from error
-
-
-class _Bounds:
-    """Which files may hold rows of a span, by what the log says about each file."""
-
-    def __init__(self, span: Span | None, partition: str | None, low: str | None, high: str | None) -> None:
-        self._span = span
-        self._partition = partition
-        self._low = low
-        self._high = high
-        self.columns = [name for name in (partition, low, high) if name is not None]
-
-    @classmethod
-    def of(cls, span: Span | None, names: list[str]) -> _Bounds:
-        if span is None:
-            return cls(None, None, None, None)
-        known = {name.lower(): name for name in names}
-        column = span.column.lower()
-        partition = known.get(f"partition.{column}")
-        if partition is not None:
-            return cls(span, partition, None, None)
-        return cls(span, None, known.get(f"min.{column}"), known.get(f"max.{column}"))
-
-    def may_hold(self, row: Mapping[str, Any]) -> bool:
-        if self._span is None:
-            return True
-        if self._partition is not None:
-            value = row[self._partition]
-            # A span is never true for NULL, so a partition of NULLs holds none of its rows.
-            return value is not None and _overlaps(self._span, value, value, _ANY_ZONE, _ANY_ZONE)
-        if self._low is None or self._high is None:
-            return True
-        low, high = row[self._low], row[self._high]
-        if low is None or high is None:
-            return True
-        return _overlaps(self._span, low, high, timedelta(0), _STATISTICS_PRECISION)
-
-
-def _overlaps(span: Span, low: Any, high: Any, below: timedelta, above: timedelta) -> bool:
-    """Whether a value of [low, high] may lie in the span. In doubt, yes."""
-    first, last = span.lower, span.upper
-    if not _comparable(first, low) or not _comparable(first, high):
-        return True
-    if isinstance(low, datetime):
-        try:
-            low, high = low - below, high + above
-        except OverflowError:
-            return True
-    if last is None:
-        return bool(low <= first <= high)
-    return bool(low < last and first <= high)
-
-
-def _comparable(a: object, b: object) -> bool:
-    if isinstance(a, datetime) and isinstance(b, datetime):
-        return (a.tzinfo is None) == (b.tzinfo is None)
-    for kind in (datetime, date, str):
-        if isinstance(a, kind) or isinstance(b, kind):
-            return isinstance(a, kind) and isinstance(b, kind)
-    return False
 
 
 def _deletions(table: DeltaTable) -> dict[str, str]:

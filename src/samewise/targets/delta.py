@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from samewise.core.errors import ConfigError, Conflict, NoOlderVersion
@@ -17,15 +18,26 @@ from samewise.core.ownership import check_owner
 from samewise.core.records import Answer, Landed, Owner, RunRecord, Stamp, TargetCommit
 from samewise.core.sql import AT, Span, Spans, literal, quote
 from samewise.storage.delta_log import CannotRead, DeltaLog, Log, SparkDeltaLog
+from samewise.storage.delta_writer import create_table
 from samewise.storage.files import is_local, join, list_files, local_path, spark_folder
 from samewise.storage.frames import measure_by, schema_of
 from samewise.targets.delta_commit import committing, token
+from samewise.targets.delta_direct import (
+    Ground,
+    Writer,
+    burn_directly,
+    ground_for,
+    is_plain_schema,
+    leaves_it_to_us,
+    publish_directly,
+)
 from samewise.targets.delta_fresh import is_empty, measure_files
 from samewise.targets.delta_keyed import classified, merge_statement, version_text, with_files
 from samewise.targets.delta_make import (
     ADOPTED,
     columns_text,
     create_statement,
+    first_properties,
     key_statements,
     own_statement,
     owner_in,
@@ -61,6 +73,7 @@ class DeltaTarget:
         *,
         deletion_vectors: bool = False,
         rewrite: Rewrite = Rewrite.AUTO,
+        writer: Writer = Writer.AUTO,
     ) -> None:
         if (location is None) == (table is None):
             raise ValueError("a Delta target is a location or a catalog table, not both")
@@ -69,6 +82,8 @@ class DeltaTarget:
         self._spark = spark
         self._deletion_vectors = deletion_vectors
         self._rewrite = rewrite
+        self._writer = writer
+        self._has_plain_session: bool | None = None
         self._log: Log | None = None
         self._log_read_at = float("-inf")
 
@@ -187,6 +202,11 @@ class DeltaTarget:
 
         if write.keep:
             self._append_nothing(stamp)
+            return Published()
+        if (ground := self._ground(schema_of(rows), write)) is not None:
+            again = partial(self._ground, schema_of(rows), write)
+            with self._committing():
+                publish_directly(rows, write, stamp, ground, again)
             return Published()
         if write.keyed is not None:
             parts = parts_if_worth_it(self._read_log(), schema_of(rows), write, self._rewrite)
@@ -343,6 +363,8 @@ class DeltaTarget:
             )
 
     def _create(self, schema: Schema, owner: Owner, partition_by: Sequence[str], *, keyed: bool) -> None:
+        if self._is_direct and self._create_directly(schema, owner, partition_by, keyed=keyed):
+            return
         statement = create_statement(
             self.reference, schema, owner, partition_by, keyed=keyed, deletion_vectors=self._deletion_vectors
         )
@@ -356,6 +378,19 @@ class DeltaTarget:
                 raise
             # Another window's first load is at it: half of the table is there already.
             raise Conflict("another run is creating the table") from error
+
+    def _create_directly(self, schema: Schema, owner: Owner, partition_by: Sequence[str], *, keyed: bool) -> bool:
+        """Create a plain table without asking Spark; False where that is for Spark to do."""
+        assert self._location is not None
+        if (keyed and self._deletion_vectors) or not is_plain_schema(schema, partition_by):
+            return False
+        try:
+            create_table(self._location, schema, partition_by, first_properties(schema, owner, keyed=keyed))
+        except Exception:
+            return False  # Spark says what is wrong with the place, if it is no other run that came first.
+        finally:
+            self._log_read_at = float("-inf")
+        return True
 
     def _create_over(self, schema: Schema, partition_by: Sequence[str]) -> None:
         """Create the table where a creation was cut off, or is under way elsewhere. A table that is there stays."""
@@ -409,6 +444,21 @@ class DeltaTarget:
             writer = rewritten(table, rows, keyed, parts).write.format("delta").mode("overwrite")
             writer.options(**token(stamp)).save(self._path())
 
+    @property
+    def _is_plain_place(self) -> bool:
+        """Whether entries of the table's log may come from others than Delta's own writer."""
+        return self._writer is Writer.AUTO and self._location is not None and is_local(self._location)
+
+    @property
+    def _is_direct(self) -> bool:
+        """Whether its files may, too."""
+        if self._is_plain_place and self._has_plain_session is None:
+            self._has_plain_session = leaves_it_to_us(self._spark())
+        return self._is_plain_place and bool(self._has_plain_session)
+
+    def _ground(self, columns: Schema, write: Write) -> Ground | None:
+        return ground_for(self._read_log(fresh=True), columns, write) if self._is_direct else None
+
     def _execute(self, statement: str, conf: Mapping[str, str]) -> None:
         """Run one statement that commits, with what its commit is to carry."""
         with self._committing(), self._spark.alone() as spark:
@@ -437,6 +487,9 @@ class DeltaTarget:
         return str(known["version"])
 
     def _append_nothing(self, stamp: Stamp) -> None:
+        with self._committing():
+            if self._is_plain_place and burn_directly(stamp, partial(self._read_log, fresh=True)):
+                return
         nothing = self._spark().read.format("delta").load(self._path()).limit(0)
         with self._committing():
             nothing.write.format("delta").mode("append").options(**token(stamp)).save(self._path())

@@ -41,12 +41,17 @@ def committing(reference: str) -> Iterator[None]:
                 raise
 
 
+def outside_window() -> Refused:
+    """Rows that the window's predicate does not hold for."""
+    return Refused(
+        "the result has rows that lie outside the window",
+        code="outside_window",
+        next_step="filter them in the transform, or leave out write.window_column so that late rows "
+        "belong to the window that loaded them",
+    )
+
+
 def _refusal(conditions: Sequence[str], summary: str) -> Refused:
     if "DELTA_REPLACE_WHERE_MISMATCH" in conditions:
-        return Refused(
-            "the result has rows that lie outside the window",
-            code="outside_window",
-            next_step="filter them in the transform, or leave out write.window_column so that late rows "
-            "belong to the window that loaded them",
-        )
+        return outside_window()
     return Refused(f"the target refuses the rows: {summary}", code="target_constraint")

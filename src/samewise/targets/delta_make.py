@@ -33,18 +33,24 @@ def create_statement(
     """Create the table for its owner; one that is there stays as it is."""
     partitions = ", ".join(quote(name) for name in partition_by)
     clause = f" PARTITIONED BY ({partitions})" if partition_by else ""
+    properties = first_properties(schema, owner, keyed=keyed)
+    if keyed and deletion_vectors:
+        # A MERGE then notes which rows of a file are gone, instead of writing all others once more.
+        properties[_DELETION_VECTORS] = "true"
+    return (
+        f"CREATE TABLE IF NOT EXISTS {reference} ({columns_text(schema)}) USING DELTA{clause}"
+        f" TBLPROPERTIES ({_pairs(properties)})"
+    )
+
+
+def first_properties(schema: Schema, owner: Owner, *, keyed: bool) -> dict[str, str]:
+    """What a new table of this owner is told about itself."""
     properties = _owned_by(owner)
     if keyed:
         properties[_ISOLATION] = _SERIALIZABLE
         if (counted := counted_columns(schema)) is not None:
             properties[COUNTED_COLUMNS] = str(counted)
-        if deletion_vectors:
-            # A MERGE then notes which rows of a file are gone, instead of writing all others once more.
-            properties[_DELETION_VECTORS] = "true"
-    return (
-        f"CREATE TABLE IF NOT EXISTS {reference} ({columns_text(schema)}) USING DELTA{clause}"
-        f" TBLPROPERTIES ({_pairs(properties)})"
-    )
+    return properties
 
 
 def own_statement(reference: str, owner: Owner, *, adopted: bool) -> str:

@@ -19,6 +19,7 @@ from samewise.spec.pipeline import PipelineSpec, TaskSpec, WriteSpec
 from samewise.spec.pipeline import PostgresTarget as PostgresTargetSpec
 from samewise.spec.transforms import transform_files
 from samewise.targets.delta import DeltaTarget
+from samewise.targets.delta_direct import Writer
 from samewise.targets.delta_rewrite import Rewrite
 from samewise.wiring.sources import build_incremental, build_source, build_table, postgres_place
 
@@ -104,8 +105,14 @@ def _target(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec, spark: Spark
         connection, schema, table = postgres_place(loaded, pipeline, task.target)
         return PostgresTarget(connection, schema, table, spark, swap=task.write.refresh == "swap")
     location = loaded.location(task.target, pipeline)
-    vectors, rewrite = task.target.deletion_vectors, Rewrite(task.target.rewrite)
-    return DeltaTarget(location.path, location.table, spark, deletion_vectors=vectors, rewrite=rewrite)
+    return DeltaTarget(
+        location.path,
+        location.table,
+        spark,
+        deletion_vectors=task.target.deletion_vectors,
+        rewrite=Rewrite(task.target.rewrite),
+        writer=Writer(task.target.writer),
+    )
 
 
 def _transform(loaded: Loaded, pipeline: PipelineSpec, task: TaskSpec) -> Transform:
