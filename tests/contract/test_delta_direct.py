@@ -348,6 +348,24 @@ def test_a_table_that_changes_hands_in_between_refuses_its_former_owner(
     assert table.rows == [(1, 25)]
 
 
+def test_a_table_that_changed_hands_after_the_last_look_refuses_its_former_owner(table: Table) -> None:
+    table.publish(25, [(1, 25)])
+    target, frame = table.target(), table.frame([(2, 25)])
+    target.prepare(schema_of(frame), OWNER, ())
+    table.target().adopt(replace(OWNER, store_id="store-2"))
+    with pytest.raises(Conflict):
+        target.publish(frame, Write(span(25), ()), stamp_of(a_run(window(25), generation=2)))
+    assert table.rows == [(1, 25)]
+
+
+@pytest.mark.parametrize("name", ["order id", "a=b", "ID"])
+def test_a_name_that_delta_refuses_is_refused_before_there_is_a_table(table: Table, name: str) -> None:
+    frame = table.frame([(1, 25)]).selectExpr("*", f"1L AS `{name}`")
+    with pytest.raises(Exception, match=r"(?i)column"):
+        table.target().prepare(schema_of(frame), OWNER, ())
+    assert not DeltaTable.is_deltatable(str(table.folder))
+
+
 def test_a_commit_right_before_ours_is_seen_and_ours_comes_after_it(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from deltalake import DeltaTable
 
 from samewise.core.failpoints import Failpoint
 from tests.support.crash_project import (
@@ -11,6 +14,7 @@ from tests.support.crash_project import (
     DAYS,
     ORDERS,
     RATES,
+    Project,
     Row,
     Stage,
     assert_nothing_is_left,
@@ -50,7 +54,7 @@ def _expected(pipeline: str, situation: str) -> list[Row]:
 
 
 @pytest.mark.parametrize("situation", SITUATIONS)
-@pytest.mark.parametrize("pipeline", ["orders", "rates", "plain"])
+@pytest.mark.parametrize("pipeline", ["orders", "rates", "plain", "classic"])
 def test_a_clean_run_gives_what_the_files_say(stage: Stage, pipeline: str, situation: str) -> None:
     assert stage.clean_run(situation, *_command(pipeline, situation)).rows == _expected(pipeline, situation)
 
@@ -72,12 +76,21 @@ def test_killed_and_run_again_is_as_one_clean_run(
     # Where nothing was measured before the commit, the target is measured after it: also an empty one.
     + [(Failpoint.COMMITTED, "new"), (Failpoint.COMMITTED, "empty")],
 )
+@pytest.mark.parametrize("pipeline", ["plain", "classic"])
 def test_killed_without_staging_and_run_again_is_as_one_clean_run(
-    stage: Stage, failpoint: Failpoint, situation: str
+    stage: Stage, pipeline: str, failpoint: Failpoint, situation: str
 ) -> None:
-    clean = stage.clean_run(situation, *_command("plain", situation))
-    _kill_and_run_again(stage, "plain", failpoint, situation)
-    assert sight(stage.project, "plain") == clean
+    clean = stage.clean_run(situation, *_command(pipeline, situation))
+    _kill_and_run_again(stage, pipeline, failpoint, situation)
+    assert sight(stage.project, pipeline) == clean
+    engine = project_engine(stage.project, pipeline)
+    assert engine == ("Apache-Spark" if pipeline == "classic" else "delta-rs")
+
+
+def project_engine(project: Project, table: str) -> str:
+    """Who wrote the last entry of the table's log."""
+    (last,) = DeltaTable(project.table_path(table)).history(1)
+    return re.split("[/:]", last["engineInfo"])[0]
 
 
 def _kill_and_run_again(stage: Stage, pipeline: str, failpoint: Failpoint, situation: str) -> None:

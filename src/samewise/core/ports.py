@@ -228,6 +228,9 @@ class Target(Protocol):
         A target that does not work alone also says in `FILE` where the row of that key lies, or NULL.
         """
 
+    def is_bare(self) -> bool:
+        """Whether every key is surely new to the target: it holds no row, and has forgotten none. In doubt, no."""
+
     def rows(self, span: Span | None) -> DataFrame | None:
         """The rows of `span`, all where it is None, as they are now; None if the target does not exist yet. Lazily."""
 

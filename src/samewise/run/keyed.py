@@ -146,6 +146,9 @@ def write_changes(job: Job, keyed: Keyed, staged: DataFrame, batch: Batch, folde
     """
     if staged_rows == 0:
         return Changes(staged, {})
+    if job.delete_when is None and job.target.is_bare():
+        # One row a key, and every key is new: there is nothing to compare them with.
+        return Changes(staged, {str(Change.INSERT): staged_rows})
     compared, passing = observed(job.target.compare(staged, keyed, batch), {**_COUNTS, **_TOUCHED})
     compared = compared.drop(FILE)
     kept = staging.stage(compared, folder)

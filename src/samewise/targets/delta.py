@@ -236,6 +236,13 @@ class DeltaTarget:
     def tidy(self) -> None:
         """Nothing: a commit that was cut off leaves files that VACUUM knows."""
 
+    def is_bare(self) -> bool:
+        log = self._read_log(fresh=True)
+        try:
+            return isinstance(log, DeltaLog) and _FORGOTTEN not in log.properties and not log.files(None, log.version)
+        except CannotRead:
+            return False
+
     def compare(self, rows: DataFrame, keyed: Keyed, batch: Batch) -> DataFrame:
         there = self._fresh_head() is not None
         table = with_files(self._spark().read.format("delta").load(self._path())) if there else None

@@ -39,6 +39,7 @@ from samewise.storage.parquet_stats import ColumnBounds, read_rows
 from samewise.storage.stats_text import statistics_text
 from samewise.targets.delta_commit import outside_window
 from samewise.targets.delta_keyed import COUNTED_COLUMNS, DELTAS_DEFAULT
+from samewise.targets.delta_make import owner_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -72,6 +73,8 @@ _SPARKS_OWN = (
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9_.=-]+(/[A-Za-z0-9_.=-]+)*")
 """Written the same in the log, in a list of files and on the disk."""
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_]+")
+_PARQUET_NAME = re.compile(r"[^ ,;{}()\n\t=]+")
+"""Delta takes no other without a mapping of columns."""
 _NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 _PARTITION_TYPES = frozenset({"date", "tinyint", "smallint", "int", "bigint"})
 """Those whose values are written in one way only."""
@@ -116,8 +119,10 @@ def leaves_it_to_us(spark: SparkSession) -> bool:
 
 def is_plain_schema(schema: Schema, partition_by: Sequence[str]) -> bool:
     """Whether a table of these columns asks nothing of its writers."""
+    if len({name.lower() for name in schema.names}) < len(schema.names):
+        return False
     partitions = [schema.get(name) for name in partition_by]
-    return all(is_plain_type(column.type) for column in schema) and all(
+    return all(is_plain_type(column.type) and _PARQUET_NAME.fullmatch(column.name) for column in schema) and all(
         column is not None and column.type in _PARTITION_TYPES and _PLAIN_NAME.fullmatch(column.name)
         for column in partitions
     )
@@ -155,6 +160,8 @@ def publish_directly(rows: DataFrame, write: Write, stamp: Stamp, ground: Ground
             now = again()
             if now is None or not now.is_like(ground):
                 raise Conflict("another commit has changed what these rows replace, or the table itself")
+            if (owner := owner_in(now.log.properties)) is None or owner.store_id != stamp.store_id:
+                raise Conflict("the table has changed hands")
             if _is_taken(now.log, stamp):
                 raise _Skipped
             removed = [OldFile(file.path, file.size_bytes, _partition_of(file.path, now.log)) for file in now.replaced]
