@@ -248,6 +248,23 @@ def test_only_files_that_can_hold_the_keys_are_read(merged: Batches, spark: Spar
     assert (len(everywhere), len(near)) == (2, 1)
 
 
+@pytest.mark.parametrize("changes", [MERGE, INSERT], ids=["merge", "insert_new"])
+def test_keys_at_both_ends_of_their_type_are_found_again(
+    shop: Shop, spark: SparkSession, changes: Mapping[str, Any]
+) -> None:
+    batches = Batches(shop, spark, changes)
+    ends = [-(1 << 63), 5, (1 << 63) - 1]
+    batches.day(DAY, [(key, "1.00", "new", 1) for key in ends])
+    # A little inside both ends: where these are looked for must not begin or end beyond the type.
+    batches.day(NEXT_DAY, [(key, "1.00", "new", 1) for key in [ends[0] + 1, 5, ends[2] - 1]])
+    batches.load(DAY)
+    assert batches.load(NEXT_DAY)["rows_inserted"] == 2
+    version = shop.version()
+    assert [batches.load(day, "--force")["rows_unchanged"] for day in (DAY, NEXT_DAY)] == [3, 3]
+    assert shop.version() == version
+    assert [row[0] for row in batches.rows()] == [ends[0], ends[0] + 1, 5, ends[2] - 1, ends[2]]
+
+
 def test_taking_delete_when_away_brings_nothing_back(shop: Shop, spark: SparkSession) -> None:
     batches = Batches(shop, spark, {**MERGE, **DELETES})
     batches.day(DAY, [(1, "1.00", "deleted", 5), (2, "1.00", "new", 1)])

@@ -89,7 +89,7 @@ class Batch:
     """What is known of the staged rows before they are compared with a target."""
 
     ranges: Mapping[str, tuple[str, str]]
-    """The least and the greatest value of a column as SQL literals: where in the target to look."""
+    """Between which values of a column all of them lie, as SQL literals: where in the target to look."""
     with_nulls: frozenset[str] = frozenset()
     """Columns of `ranges` in which some row of the batch has a NULL."""
     era: int = 0

@@ -29,6 +29,9 @@ _COUNTS = {str(change): f"count_if({quote(CHANGE)} = '{change}')" for change in 
 _WRITTEN = f"{CHANGE} IN ({', '.join(repr(str(change)) for change in WRITTEN)})"
 _TOUCHED = {FILE: FileMarks.expression(f"IF({_WRITTEN}, {quote(FILE)}, NULL)")}
 _WHOLE = {"tinyint": "Y", "smallint": "S", "int": "", "bigint": "L"}
+_BITS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
+_LEADING_BITS = 4
+"""So many stay of a bound that is rounded: it moves by an eighth of the range's reach at most."""
 
 
 def check_keyed(keyed: Keyed, result: Schema) -> None:
@@ -98,11 +101,27 @@ def read_ranges(columns: Schema, keyed: Keyed, found: Mapping[str, Any], era: in
         around = horizon.get(name.lower())
         if low is None or (around is not None and nulls):
             continue  # No range: a key without it may lie anywhere.
+        if type in _WHOLE:
+            low, high = _rounded(low, high, type)
         shift = around or timedelta(0)
         ranges[name] = (_literal(low, type, -shift), _literal(high, type, shift))
         if nulls:
             with_nulls.add(name)
     return Batch(ranges, frozenset(with_nulls), era)
+
+
+def _rounded(low: int, high: int, type: str) -> tuple[int, int]:
+    """The range of a batch, or a little more where its keys are spread from about zero on: as for the batch before.
+
+    Spark writes whole numbers into the code that it generates. With every batch's own it would compile the comparison
+    anew, and run it cold over the whole table. Keys that lie together elsewhere keep their range: it passes over files.
+    """
+    reach = max(abs(low), abs(high))
+    if 2 * (high - low) < reach:
+        return low, high
+    step = 1 << max(0, reach.bit_length() - _LEADING_BITS)
+    least, most = -(1 << _BITS[type] - 1), (1 << _BITS[type] - 1) - 1
+    return max(least, low // step * step), min(most, -(-high // step) * step)
 
 
 def look_over(rows: DataFrame, keyed: Keyed, era: int) -> Batch:
