@@ -226,7 +226,8 @@ def test_a_renamed_column_stops_the_backfill_before_the_first_row_of_that_day(sh
     assert (stopped.code, stopped.json["error"]["code"], stopped.json["done_windows"]) == (3, "drift", 3)
     assert stopped.json["error"]["message"].startswith(f"orders {days[3]}")
     assert "total looks like amount under a new name" in stopped.json["error"]["message"]
-    for way in ("mend the source", "contract orders --accept", "source.drift: {rename: {amount: total}}"):
+    accept = f"contract orders --window {days[3]} --accept"
+    for way in ("mend the source", accept, "source.drift: {rename: {amount: total}}"):
         assert way in stopped.json["error"]["next"], "the three ways on"
     assert {row[0] for row in shop.rows(spark, "string(order_date)")} == set(days[:3])
     later = f"SELECT * FROM samewise_runs WHERE window_key > '{days[4]}'"

@@ -2,59 +2,99 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from samewise.cli.output import print_json, print_table, say, styled
+from samewise.core.errors import UsageError
 from samewise.core.schema import Schema
+from samewise.core.windows import FULL, Window
 from samewise.plan.drift import contract_id, describe
 from samewise.plan.verdict import Difference
+from samewise.run.check import accept_command
 from samewise.run.contract import Comparison, accept, compare
 from samewise.run.job import Job
-from samewise.wiring.project import open_project
+from samewise.wiring.project import Project, open_project
 
 _MOST_PLACES = 3
 
 
-def show_contract(folder: Path, env: str | None, pipeline: str, *, accepting: bool, as_json: bool) -> int:
-    """Show each task's contract; with `accepting`, make the source's schema of today the contract."""
-    with open_project(folder, env=env) as project:
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What was asked for on the command line."""
+
+    project: Path
+    env: str | None
+    pipeline: str
+    window: str | None
+    accepting: bool
+
+
+def show_contract(request: Request, *, as_json: bool) -> int:
+    """Show each task's contract; where that is asked for, make the source's schema of today the contract."""
+    pipeline, accepting = request.pipeline, request.accepting
+    with open_project(request.project, env=request.env) as project:
+        window = _window(project, pipeline, request.window)
         store = project.store
-        found = [(job, compare(job, store)) for job in project.graph(pipeline).jobs]
-        taken = {
-            job.task: accept(job, store, comparison)
-            for job, comparison in found
-            if accepting and comparison.differences
-        }
+        found = [
+            (job, compare(job, store, FULL if window is not None and job.grid is None else window))
+            for job in project.graph(pipeline).jobs
+        ]
+        taken = {job.task: accept(job, store, comparison) for job, comparison in found if accepting}
     if as_json:
         tasks = [_as_json(job, comparison, taken.get(job.task)) for job, comparison in found]
         print_json({"schema_version": 1, "pipeline": pipeline, "tasks": tasks})
         return 0
     for job, comparison in found:
-        _show(job, comparison, taken.get(job.task))
+        _show(job, comparison, taken.get(job.task), accepting=accepting)
     return 0
 
 
-def _show(job: Job, comparison: Comparison, taken: Schema | None) -> None:
+def _window(project: Project, pipeline: str, text: str | None) -> Window | None:
+    windows = project.windows(project.loaded.pipeline(pipeline), text, None, None)
+    if windows is None:
+        return None
+    if len(windows) > 1:
+        raise UsageError(
+            f"{text} means {len(windows)} windows, and a contract is compared with one",
+            kept="nothing was changed",
+            next_step="name one of them",
+        )
+    return windows[0]
+
+
+def _show(job: Job, comparison: Comparison, taken: Schema | None, *, accepting: bool) -> None:
     say(styled(f"{job.name}, as of {job.label(comparison.window)}", "bold"))
     contract = comparison.accepted or comparison.verdict.contract
     print_table(("column", "type"), [(column.name, column.type) for column in contract])
     if comparison.accepted is None and not comparison.verdict.is_refused:
-        say("not loaded yet: the first run accepts this")
+        say("not loaded yet: the first run accepts this" + _nothing_stored(job, comparison, accepting=accepting))
         return
     if not comparison.differences:
-        say("as declared in the pipeline's file" if job.declared else "as accepted")
+        as_it_is = "as declared in the pipeline's file" if job.declared else "as accepted"
+        say(as_it_is + _nothing_stored(job, comparison, accepting=accepting))
         return
     for difference in comparison.differences:
         _show_difference(difference)
-    if taken is not None:
+    if taken is None and accepting:
+        say("as accepted already" + _nothing_stored(job, comparison, accepting=True))
+    elif taken is not None:
         say("accepted: the next run loads under the new contract")
     elif not comparison.verdict.is_refused:
         say("the next run lets this pass, as source.drift says")
     elif job.declared:
         say("  next: mend the source, or change source.schema or source.drift")
     else:
-        say(f"  next: mend the source, or `samewise contract {job.pipeline} --accept`")
+        say(f"  next: mend the source, or `{accept_command(job, comparison.window)}`")
+
+
+def _nothing_stored(job: Job, comparison: Comparison, *, accepting: bool) -> str:
+    """For a person who wanted to accept something: that this was not it, and how to name what is."""
+    if not accepting:
+        return ""
+    another = "" if job.grid is None else "\n  next: if another window was refused, name it with --window"
+    return f"\nnothing to accept in {job.label(comparison.window)}: nothing was stored{another}"
 
 
 def _show_difference(difference: Difference) -> None:
