@@ -73,6 +73,8 @@ def _show(job: Job, comparison: Comparison, taken: Schema | None, *, accepting: 
         return
     if not comparison.differences:
         as_it_is = "as declared in the pipeline's file" if job.declared else "as accepted"
+        if not comparison.shapes:
+            as_it_is = "there is nothing new at the source to compare this with"
         say(as_it_is + _nothing_stored(job, comparison, accepting=accepting))
         return
     for difference in comparison.differences:

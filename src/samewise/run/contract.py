@@ -13,6 +13,7 @@ from samewise.plan.drift import contract_id
 from samewise.plan.grid import holds
 from samewise.plan.verdict import Difference, Verdict, common_contract, decide, declared_contract
 from samewise.run.check import drift_refusal, judge_source
+from samewise.run.incremental import pin_next, why_over
 from samewise.run.job import Job
 from samewise.run.schedule import due
 from samewise.state import contracts, receipts, runs
@@ -28,7 +29,7 @@ class Comparison:
     window: Window
     """The window whose source was looked at."""
     shapes: Sequence[Shape]
-    """Every shape that the window's data has."""
+    """Every shape that the window's data has; none for an incremental task that has nothing new to read."""
     verdict: Verdict
 
     @property
@@ -48,11 +49,14 @@ def compare(job: Job, store: Store, window: Window | None = None) -> Comparison:
     refusal: Refused | None = None
     for at in _candidates(job, store) if window is None else [window]:
         try:
-            shapes = job.source.shapes(job.source.pin(at))
+            shapes = _shapes(job, store, at)
         except Refused as error:
             refusal = refusal or error
             continue
-        return Comparison(accepted, at, shapes, judge_source(job, known, shapes))
+        if shapes:
+            return Comparison(accepted, at, shapes, judge_source(job, known, shapes))
+        if accepted is not None:
+            return Comparison(accepted, at, (), Verdict(accepted, (), ()))
     raise refusal or Refused("no window is due and none is loaded: there is no source to look at", code="no_window")
 
 
@@ -78,6 +82,16 @@ def accept(job: Job, store: Store, comparison: Comparison) -> Schema | None:
     schema = verdict.contract
     stored = contracts.accept(store, job.pipeline, job.task, contract_id(schema), schema, "accepted by a person")
     return schema if stored else None
+
+
+def _shapes(job: Job, store: Store, window: Window) -> Sequence[Shape]:
+    """Of what the next run of the window reads: of an incremental task what is new, since nothing else is judged."""
+    if job.incremental is None:
+        return job.source.shapes(job.source.pin(window))
+    receipt = receipts.latest(store, job.pipeline, job.task, window)
+    over = bool(why_over(job, receipt, job.target.head()))
+    going_on = pin_next(job, store, receipt, now=store.now(), force=False, over=over)
+    return [] if going_on.nothing else job.source.shapes(going_on.pins)
 
 
 def _candidates(job: Job, store: Store) -> Iterator[Window]:
