@@ -188,15 +188,16 @@ class Project(AbstractContextManager["Project"]):
     ) -> list[Difference]:
         """How the rows of every due window, or of those that are asked for, would change. Writes nothing.
 
-        Raises `Refused` where a run would be refused for what can be seen without staging.
+        Each window is compared with the target as it is now. One for which a run would be refused, for what can be
+        seen without staging, has an `error` instead of counts.
         """
-        from samewise.run.diff import diff_window
+        from samewise.run.diff import diff_windows
 
         windows = self.windows(self.loaded.pipeline(pipeline), window, start, end)
         store = self.known_store
         now = datetime.now(UTC) if store is None else store.now()
         work = schedule_work(self.graph(pipeline), windows, store, now=now)
-        return [diff_window(job, at, store) for job, at in work]
+        return diff_windows(work, store)
 
     def _plan_stale(self, pipeline: str, kinds: Collection[str], store: Store) -> list[Plan | Unplanned]:
         from samewise.run.stale import Sourceless, find_stale
