@@ -239,6 +239,11 @@ def test_a_renamed_column_stops_the_backfill_before_the_first_row_of_that_day(sh
     # The producer sends two of the first days again, under the new name; the third is lost to it.
     for day in days[:2]:
         _parquet(shop, spark, day, "2.5BD AS total")
+    planned = shop.run("--stale", "contract", "--dry-run", window=None).json["windows"]
+    assert [w["window"] for w in planned if w["status"] == "planned"] == days[:2], "what the run loads, and no more"
+    (left,) = [w for w in planned if w["status"] != "planned"]
+    assert (left["window"], left["status"]) == (days[2], "unchanged")
+    assert left["reason"] == "left as it is: its source has another schema than the one that is accepted now"
     stale = shop.run("--stale", "contract", window=None)
     assert stale.code == 0, stale.text
     assert [(w["window"], w["status"]) for w in stale.json["windows"]] == [(day, "succeeded") for day in days[:2]]
