@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 
-from tests.support.project import DAY, NEXT_DAY, Answer, Shop
+from tests.support.project import BASE, DAY, NEXT_DAY, Answer, Shop
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -148,6 +149,42 @@ def test_a_contract_is_compared_with_one_window_that_is_there(
     _land(shop, spark, "2026-04-01")
     told = shop.do("contract", "orders", "--window", window)
     assert (told.code, said in told.text) == (code, True), told.text
+
+
+def test_of_a_chain_a_task_without_a_table_hides_no_other_and_one_can_be_chosen(
+    shop: Shop, spark: SparkSession
+) -> None:
+    first = {"task": "orders", "source": WITHOUT_SCHEMA["source"], "target": BASE["target"], "write": BASE["write"]}
+    second = {
+        "task": "copy",
+        "depends_on": ["orders"],
+        "source": {"type": "delta", "table": "orders", "window_column": "order_date"},
+        "target": {"type": "delta", "table": "copy"},
+        "write": BASE["write"],
+    }
+    spec = {"pipeline": "orders", "schedule": BASE["schedule"], "tasks": [first, second]}
+    shop.write("pipelines/orders.yaml", yaml.safe_dump(spec, sort_keys=False))
+    _land(shop, spark, DAY)
+    told = shop.do("contract", "orders", "--json")
+    assert (told.code, told.json["error"]["code"]) == (3, "no_table")
+    found = {task["task"]: (task["window"], task["error"] is None) for task in told.json["tasks"]}
+    assert found == {"orders": (DAY, True), "copy": (None, False)}
+    shown = shop.do("contract", "orders")
+    assert (shown.code, f"orders/orders, as of {DAY}" in shown.stdout) == (3, True)
+    assert "orders/copy: there is no Delta table" in shown.stderr
+    assert shop.do("contract", "orders", "--task", "orders").code == 0
+    assert shop.do("contract", "orders", "--task", "other").code == 2
+
+    assert shop.run().code == 0
+    _land(shop, spark, NEXT_DAY, more=["'x' AS note"])
+    refused = shop.run(window=NEXT_DAY)
+    assert f"contract orders --task orders --window {NEXT_DAY} --accept" in refused.json["error"]["next"]
+    assert shop.do(*_printed(refused)).code == 0
+    # The table that the first task writes has the column from now on, and so the second one is asked about it.
+    refused = shop.run(window=NEXT_DAY)
+    assert [(w["task"], w["status"]) for w in refused.json["windows"]] == [("orders", "succeeded"), ("copy", "refused")]
+    assert shop.do(*_printed(refused)).code == 0
+    assert shop.run(window=NEXT_DAY).code == 0
 
 
 def test_a_declared_schema_is_the_contract_and_nothing_to_accept(shop: Shop) -> None:

@@ -218,6 +218,7 @@ def contract(
     window: Annotated[
         str | None, typer.Option(help="Whose source to look at; without it, that of the last one refused for drift.")
     ] = None,
+    task: Annotated[str | None, typer.Option(help="Which task, where there are several.")] = None,
     accept: Annotated[bool, typer.Option("--accept", help="Make the source's schema of today the contract.")] = False,
     project: Folder = HERE,
     env: Env = None,
@@ -226,7 +227,7 @@ def contract(
     """The schema that was accepted for the source, and how today's differs."""
     from samewise.cli.contract import Request, show_contract
 
-    request = Request(project, env, pipeline, window, accept)
+    request = Request(project, env, pipeline, window, task, accept)
     guard.answer(lambda: show_contract(request, as_json=json), as_json=json, pipeline=pipeline)
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from samewise.cli.output import print_json, print_table, say, styled
-from samewise.core.errors import UsageError
+from samewise.cli.output import print_error, print_json, print_table, say, styled
+from samewise.core.errors import SamewiseError, UsageError
 from samewise.core.schema import Schema
 from samewise.core.windows import FULL, Window
 from samewise.plan.drift import contract_id, describe
@@ -15,6 +15,8 @@ from samewise.plan.verdict import Difference
 from samewise.run.check import accept_command
 from samewise.run.contract import Comparison, accept, compare
 from samewise.run.job import Job
+from samewise.run.results import error_json, worst_error
+from samewise.state.store import Store
 from samewise.wiring.project import Project, open_project
 
 _MOST_PLACES = 3
@@ -28,27 +30,60 @@ class Request:
     env: str | None
     pipeline: str
     window: str | None
+    task: str | None
     accepting: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What was found out about one task: a comparison, or why there is none."""
+
+    job: Job
+    comparison: Comparison | None = None
+    taken: Schema | None = None
+    """What has been accepted just now."""
+    error: SamewiseError | None = None
+
+
 def show_contract(request: Request, *, as_json: bool) -> int:
-    """Show each task's contract; where that is asked for, make the source's schema of today the contract."""
-    pipeline, accepting = request.pipeline, request.accepting
+    """Show each task's contract; where that is asked for, make the source's schema of today the contract.
+
+    A task whose source cannot be read hides no other; the exit code is that of the worst error.
+    """
+    pipeline = request.pipeline
     with open_project(request.project, env=request.env) as project:
         window = _window(project, pipeline, request.window)
         store = project.store
-        found = [
-            (job, compare(job, store, FULL if window is not None and job.grid is None else window))
-            for job in project.graph(pipeline).jobs
-        ]
-        taken = {job.task: accept(job, store, comparison) for job, comparison in found if accepting}
+        jobs = [job for job in project.graph(pipeline).jobs if request.task in (None, job.task)]
+        if not jobs:
+            raise UsageError(f"{pipeline} has no task {request.task!r}", next_step="leave --task out to see them all")
+        found = [_look(job, store, window, accepting=request.accepting) for job in jobs]
+    worst = worst_error(seen.error for seen in found if seen.error is not None)
     if as_json:
-        tasks = [_as_json(job, comparison, taken.get(job.task)) for job, comparison in found]
-        print_json({"schema_version": 1, "pipeline": pipeline, "tasks": tasks})
-        return 0
-    for job, comparison in found:
-        _show(job, comparison, taken.get(job.task), accepting=accepting)
-    return 0
+        error = None if worst is None else error_json(worst)
+        tasks = [_as_json(seen) for seen in found]
+        print_json({"schema_version": 1, "pipeline": pipeline, "tasks": tasks, "error": error})
+        return 0 if worst is None else worst.exit_code
+    for seen in found:
+        if seen.error is not None:
+            print_error(seen.error)
+        elif seen.comparison is not None:
+            _show(seen.job, seen.comparison, seen.taken, accepting=request.accepting)
+    return 0 if worst is None else worst.exit_code
+
+
+def _look(job: Job, store: Store, window: Window | None, *, accepting: bool) -> _Seen:
+    """Compare, and accept where that is asked for: each task by itself."""
+    comparison: Comparison | None = None
+    try:
+        comparison = compare(job, store, FULL if window is not None and job.grid is None else window)
+        return _Seen(job, comparison, accept(job, store, comparison) if accepting else None)
+    except SamewiseError as error:
+        if not error.message.startswith(job.name):
+            error.message = f"{job.name}: {error.message}"
+        error.with_kept("the contract is as it was")
+        error.redact(job.redact)
+        return _Seen(job, comparison, error=error)
 
 
 def _window(project: Project, pipeline: str, text: str | None) -> Window | None:
@@ -109,7 +144,13 @@ def _show_difference(difference: Difference) -> None:
         say(note)
 
 
-def _as_json(job: Job, comparison: Comparison, taken: Schema | None) -> dict[str, Any]:
+def _as_json(seen: _Seen) -> dict[str, Any]:
+    job, comparison, taken = seen.job, seen.comparison, seen.taken
+    error = None if seen.error is None else error_json(seen.error)
+    if comparison is None:
+        unknown = dict.fromkeys(("window", "contract"))
+        empty: dict[str, Any] = {"columns": [], "source": [], "changes": [], "accepted": False}
+        return {"task": job.task, **unknown, "declared": job.declared, **empty, "error": error}
     accepted = taken or comparison.accepted
     return {
         "task": job.task,
@@ -132,6 +173,7 @@ def _as_json(job: Job, comparison: Comparison, taken: Schema | None) -> dict[str
             for change in difference.changes
         ],
         "accepted": taken is not None,
+        "error": error,
     }
 
 

@@ -35,8 +35,9 @@ def check_source(job: Job, window: Window, known: Schema | None, shapes: Sequenc
 
 def accept_command(job: Job, window: Window) -> str:
     """What a person types to accept the shape that the source has in this window, and no other."""
+    of_task = "" if job.task == "load" else f" --task {job.task}"
     of_window = "" if job.grid is None else f" --window {job.label(window)}"
-    return f"samewise contract {job.pipeline}{of_window} --accept"
+    return f"samewise contract {job.pipeline}{of_task}{of_window} --accept"
 
 
 def drift_refusal(job: Job, window: Window, known: Schema | None, verdict: Verdict) -> Refused:
