@@ -477,3 +477,6 @@ def test_the_strip_shows_what_changed_at_the_source_and_what_an_older_contract_l
     assert "2026-04  oo#~..." in strip
     assert "o loaded under an older contract 2" in strip
     assert "~ changed at the source 1" in strip
+    assert "not compared" not in strip
+    _parquet(shop, spark, DAYS[0], "2.5BD AS amount")
+    assert "2026-04  ~o#~..." in shop.do("status", "orders").stdout, "the source comes first: it can be loaded again"
