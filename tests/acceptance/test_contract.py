@@ -160,7 +160,7 @@ def test_of_a_chain_a_task_without_a_table_hides_no_other_and_one_can_be_chosen(
         "depends_on": ["orders"],
         "source": {"type": "delta", "table": "orders", "window_column": "order_date"},
         "target": {"type": "delta", "table": "copy"},
-        "write": BASE["write"],
+        "write": dict(BASE["write"]),
     }
     spec = {"pipeline": "orders", "schedule": BASE["schedule"], "tasks": [first, second]}
     shop.write("pipelines/orders.yaml", yaml.safe_dump(spec, sort_keys=False))

@@ -81,7 +81,7 @@ def test_of_a_chain_before_its_first_run_the_first_task_is_told(shop: Shop, spar
         "depends_on": ["orders"],
         "source": {"type": "delta", "table": "orders", "window_column": "order_date"},
         "target": {"type": "delta", "table": "copy"},
-        "write": BASE["write"],
+        "write": dict(BASE["write"]),
     }
     spec = {"pipeline": "orders", "schedule": BASE["schedule"], "tasks": [first, second]}
     shop.write("pipelines/orders.yaml", yaml.safe_dump(spec, sort_keys=False))
