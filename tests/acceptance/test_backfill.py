@@ -258,9 +258,13 @@ def test_a_renamed_column_stops_the_backfill_before_the_first_row_of_that_day(sh
     assert shop.run("--stale", "contract", window=None).json["windows"] == []
 
 
-@pytest.mark.parametrize("loaded_before", [False, True], ids=["made by the backfill", "known before"])
+@pytest.mark.parametrize(
+    ("loaded_before", "older"),
+    [(False, "2 windows that it has loaded are"), (True, "1 window that it has loaded is")],
+    ids=["made by the backfill", "known before"],
+)
 def test_a_resume_says_that_the_contract_has_changed_since_the_backfill_was_planned(
-    shop: Shop, spark: SparkSession, loaded_before: bool
+    shop: Shop, spark: SparkSession, loaded_before: bool, older: str
 ) -> None:
     source = {"type": "files", "format": "parquet", "path": "landing/{{ window.start | date }}/*.parquet"}
     shop.pipeline({**SCHEDULE, "source": source})
@@ -268,7 +272,7 @@ def test_a_resume_says_that_the_contract_has_changed_since_the_backfill_was_plan
         _parquet(shop, spark, day, "1.5BD AS amount", *([] if at < 2 else ["'x' AS note"]))
     if loaded_before:
         assert shop.run(window=DAYS[0]).code == 0
-    assert _backfill(shop, "orders", "--from", DAYS[0], "--to", DAYS[3]).json["done_windows"] == 2
+    assert _backfill(shop, "orders", "--from", DAYS[0], "--to", DAYS[3]).code == 3
     again = shop.do("backfill", "resume")
     assert (again.code, "the contract has changed" in again.text) == (3, False)
     assert shop.do("contract", "orders", "--accept").code == 0
@@ -277,7 +281,7 @@ def test_a_resume_says_that_the_contract_has_changed_since_the_backfill_was_plan
 
     assert resumed.code == 0, resumed.text
     assert "orders: the contract has changed since the backfill was planned" in resumed.stderr
-    assert "2 windows were loaded under an older one: `samewise run orders --stale contract`" in resumed.stderr
+    assert f"{older} under an older one: `samewise run orders --stale contract`" in resumed.stderr
 
 
 def test_a_declared_rename_lets_the_backfill_go_on_and_no_window_is_stale(shop: Shop, spark: SparkSession) -> None:

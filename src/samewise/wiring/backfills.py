@@ -218,10 +218,11 @@ class Backfills:
             if current is None or began in (None, current.contract_id):
                 continue
             older = sum(each not in (None, current.contract_id) for each in under)
-            again = f"; {older} windows were loaded under an older one: `samewise run {job.pipeline} --stale contract`"
-            self.project.tell(
-                Note(f"{job.name}: the contract has changed since the backfill was planned{again if older else ''}")
-            )
+            told = f"{job.name}: the contract has changed since the backfill was planned"
+            if older:
+                windows = "1 window that it has loaded is" if older == 1 else f"{older} windows that it has loaded are"
+                told += f"; {windows} under an older one: `samewise run {job.pipeline} --stale contract`"
+            self.project.tell(Note(told))
 
     def _fill(
         self,
