@@ -226,7 +226,8 @@ def test_a_renamed_column_stops_the_backfill_before_the_first_row_of_that_day(sh
     assert (stopped.code, stopped.json["error"]["code"], stopped.json["done_windows"]) == (3, "drift", 3)
     assert stopped.json["error"]["message"].startswith(f"orders {days[3]}")
     assert "total looks like amount under a new name" in stopped.json["error"]["message"]
-    for way in ("mend the source", "contract orders --accept", "source.drift: {rename: {amount: total}}"):
+    accept = f"contract orders --window {days[3]} --accept"
+    for way in ("mend the source", accept, "source.drift: {rename: {amount: total}}"):
         assert way in stopped.json["error"]["next"], "the three ways on"
     assert {row[0] for row in shop.rows(spark, "string(order_date)")} == set(days[:3])
     later = f"SELECT * FROM samewise_runs WHERE window_key > '{days[4]}'"
@@ -238,6 +239,11 @@ def test_a_renamed_column_stops_the_backfill_before_the_first_row_of_that_day(sh
     # The producer sends two of the first days again, under the new name; the third is lost to it.
     for day in days[:2]:
         _parquet(shop, spark, day, "2.5BD AS total")
+    planned = shop.run("--stale", "contract", "--dry-run", window=None).json["windows"]
+    assert [w["window"] for w in planned if w["status"] == "planned"] == days[:2], "what the run loads, and no more"
+    (left,) = [w for w in planned if w["status"] != "planned"]
+    assert (left["window"], left["status"]) == (days[2], "unchanged")
+    assert left["reason"] == "left as it is: its source has another schema than the one that is accepted now"
     stale = shop.run("--stale", "contract", window=None)
     assert stale.code == 0, stale.text
     assert [(w["window"], w["status"]) for w in stale.json["windows"]] == [(day, "succeeded") for day in days[:2]]
@@ -250,6 +256,32 @@ def test_a_renamed_column_stops_the_backfill_before_the_first_row_of_that_day(sh
     amounts = {(row[0], str(row[1])) for row in shop.rows(spark, "string(order_date)", "amount")}
     assert amounts == {(day, "2.5") for day in days}
     assert shop.run("--stale", "contract", window=None).json["windows"] == []
+
+
+@pytest.mark.parametrize(
+    ("loaded_before", "older"),
+    [(False, "2 windows that it has loaded are"), (True, "1 window that it has loaded is")],
+    ids=["made by the backfill", "known before"],
+)
+def test_a_resume_says_that_the_contract_has_changed_since_the_backfill_was_planned(
+    shop: Shop, spark: SparkSession, loaded_before: bool, older: str
+) -> None:
+    source = {"type": "files", "format": "parquet", "path": "landing/{{ window.start | date }}/*.parquet"}
+    shop.pipeline({**SCHEDULE, "source": source})
+    for at, day in enumerate(DAYS[:3]):
+        _parquet(shop, spark, day, "1.5BD AS amount", *([] if at < 2 else ["'x' AS note"]))
+    if loaded_before:
+        assert shop.run(window=DAYS[0]).code == 0
+    assert _backfill(shop, "orders", "--from", DAYS[0], "--to", DAYS[3]).code == 3
+    again = shop.do("backfill", "resume")
+    assert (again.code, "the contract has changed" in again.text) == (3, False)
+    assert shop.do("contract", "orders", "--accept").code == 0
+
+    resumed = shop.do("backfill", "resume")
+
+    assert resumed.code == 0, resumed.text
+    assert "orders: the contract has changed since the backfill was planned" in resumed.stderr
+    assert f"{older} under an older one: `samewise run orders --stale contract`" in resumed.stderr
 
 
 def test_a_declared_rename_lets_the_backfill_go_on_and_no_window_is_stale(shop: Shop, spark: SparkSession) -> None:
@@ -471,3 +503,6 @@ def test_the_strip_shows_what_changed_at_the_source_and_what_an_older_contract_l
     assert "2026-04  oo#~..." in strip
     assert "o loaded under an older contract 2" in strip
     assert "~ changed at the source 1" in strip
+    assert "not compared" not in strip
+    _parquet(shop, spark, DAYS[0], "2.5BD AS amount")
+    assert "2026-04  ~o#~..." in shop.do("status", "orders").stdout, "the source comes first: it can be loaded again"

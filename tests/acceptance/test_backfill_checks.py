@@ -76,7 +76,7 @@ def test_by_key_nobody_claims_that_the_windows_of_a_postgres_table_are_right(db:
     verified = _backfill(db, "verify")
     resumed = db.do("backfill", "resume")
 
-    assert (verified.code, verified.json["right"], _right(verified)) == (0, None, [None, None])
+    assert (verified.code, verified.json["right"], _right(verified)) == (3, None, [None, None])
     assert resumed.code == 0, resumed.text
     assert "cannot be checked" in resumed.text
 
@@ -93,7 +93,8 @@ def test_a_column_of_somebody_else_in_postgres_is_no_difference_and_hides_no_los
 
     after = _backfill(db, "verify")
 
-    assert (before.code, before.json["right"], _right(before)) == (0, None, [None, None])
+    assert (before.code, before.json["right"], _right(before)) == (3, None, [None, None])
+    assert before.json["error"]["code"] == "not_checked", "that nothing was found wrong is no proof"
     assert (after.code, after.json["right"], _right(after)) == (3, False, [False, None])
 
 
@@ -167,5 +168,5 @@ def test_windows_are_compared_also_when_their_versions_can_not_be_read_any_more(
     spark.sql(f"DELETE FROM {_table(shop)} WHERE order_id = 1")
     lost = _backfill(shop, "verify")
 
-    assert (unknown.code, unknown.json["right"], _right(unknown)) == (0, None, [None, None]), unknown.text
+    assert (unknown.code, unknown.json["right"], _right(unknown)) == (3, None, [None, None]), unknown.text
     assert (lost.code, _right(lost)) == (3, [False, None])

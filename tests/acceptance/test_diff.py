@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import yaml
+
 from tests.acceptance.test_merge import COLUMNS, DELETES, INSERT, MERGE
-from tests.support.project import DAY, NEXT_DAY, Shop
+from tests.support.project import BASE, DAY, NEXT_DAY, Shop
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,6 +45,51 @@ def test_by_key_it_tells_what_the_run_then_does_and_writes_nothing(shop: Shop, s
     assert [done[kind] for kind in kinds] == [told[kind] for kind in kinds]
     again = shop.do("diff", "orders", "--window", NEXT_DAY, "--json").json["windows"][0]
     assert [again[kind] for kind in kinds] == [0, 0, 0, 4]
+
+
+def test_of_several_windows_each_is_told_and_one_that_cannot_be_compared_hides_no_other(
+    shop: Shop, spark: SparkSession
+) -> None:
+    shop.pipeline(MERGE)
+    for day in (DAY, NEXT_DAY):
+        shop.orders([(1, "1.00", "new", 1)], day=day, columns=tuple(COLUMNS))
+
+    told = shop.do("diff", "orders", "--json")
+
+    # The first and the last day of the schedule have no files.
+    assert (told.code, told.json["error"]["code"]) == (3, "no_files"), told.text
+    found = {one["window"]: (one["rows_inserted"], (one["error"] or {}).get("code")) for one in told.json["windows"]}
+    none = (None, "no_files")
+    assert found == {"2026-04-24": none, DAY: (1, None), NEXT_DAY: (1, None), "2026-04-27": none}
+    (note,) = told.json["notes"]
+    assert "compared with the target as it is now" in note, "both would insert the same key"
+    shown = shop.do("diff", "orders")
+    assert shown.code == 3
+    lines = [line.split() for line in shown.stdout.splitlines()]
+    assert [DAY, "1", "0", "0", "0"] in lines
+    assert ["2026-04-27", "-", "-", "-", "-"] in lines
+    assert note in shown.stdout
+    assert "orders 2026-04-24: no file matches" in shown.stderr
+    one = shop.do("diff", "orders", "--window", DAY, "--json")
+    assert (one.code, one.json["notes"], one.json["error"]) == (0, [], None)
+
+
+def test_of_a_chain_before_its_first_run_the_first_task_is_told(shop: Shop, spark: SparkSession) -> None:
+    first = {"task": "orders", **{name: BASE[name] for name in ("source", "target", "write")}}
+    second = {
+        "task": "copy",
+        "depends_on": ["orders"],
+        "source": {"type": "delta", "table": "orders", "window_column": "order_date"},
+        "target": {"type": "delta", "table": "copy"},
+        "write": dict(BASE["write"]),
+    }
+    spec = {"pipeline": "orders", "schedule": BASE["schedule"], "tasks": [first, second]}
+    shop.write("pipelines/orders.yaml", yaml.safe_dump(spec, sort_keys=False))
+    shop.orders()
+    told = shop.do("diff", "orders", "--window", DAY, "--json")
+    found = [(one["task"], one["rows_inserted"], one["error"] is None) for one in told.json["windows"]]
+    assert found == [("orders", 2, True), ("copy", None, False)]
+    assert told.code == 3, told.text
 
 
 def test_of_a_window_it_counts_equal_rows_as_often_as_they_are_there(shop: Shop, spark: SparkSession) -> None:

@@ -72,7 +72,7 @@ def test_a_column_renamed_in_the_middle_file_of_a_window_is_refused_and_the_file
     answer = parquet.run(window=NEXT_DAY)
     assert_drifted(parquet, answer, f"landing/{NEXT_DAY}/b.parquet", "betrag looks like amount under a new name")
     assert "source.drift: {rename: {amount: betrag}}" in answer.json["error"]["next"]
-    assert "samewise contract orders --accept" in answer.json["error"]["next"]
+    assert f"samewise contract orders --window {NEXT_DAY} --accept" in answer.json["error"]["next"]
     assert (parquet.version(), parquet.ids(spark)) == (version, [1])
     assert not any(f"{other}.parquet" in answer.json["error"]["message"] for other in "ac")
 

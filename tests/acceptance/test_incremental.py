@@ -486,6 +486,40 @@ def test_each_file_is_loaded_once_and_a_late_one_with_an_old_name_and_time_is_no
         ]
 
 
+def test_a_new_file_with_another_column_is_refused_until_that_is_accepted_beside_the_files_of_before(
+    shop: Shop, spark: SparkSession
+) -> None:
+    shop.pipeline({**NEW_FILES, "source.schema": None, "source.format": "parquet", "source.path": "landing/*.parquet"})
+
+    def land(number: int, *more: str) -> None:
+        rows = spark.range(number, number + 1).selectExpr("id AS order_id", "DATE'2026-04-25' AS order_date", *more)
+        rows.coalesce(1).write.mode("append").parquet(str(shop.root / "landing"))
+
+    def ledger() -> list[Any]:
+        with shop.state() as state:
+            return state.execute("SELECT path FROM samewise_files ORDER BY path").fetchall()
+
+    land(1)
+    assert status(run(shop)) == "succeeded"
+    loaded = ledger()
+    land(2, "'x' AS note")
+    refused = run(shop)
+    assert (refused.code, refused.json["error"]["code"]) == (3, "drift")
+    assert "`samewise contract orders --accept`" in refused.json["error"]["next"]
+    assert (ids(shop), ledger()) == ([1], loaded)
+
+    shown = shop.do("contract", "orders", "--json").json["tasks"][0]
+    assert [(change["kind"], change["column"]) for change in shown["changes"]] == [("added", "note")]
+    accepted = shop.do("contract", "orders", "--accept")
+    assert accepted.code == 0, accepted.text
+    done = run(shop)
+    assert (done.code, ids(shop)) == (0, [1, 2]), done.text
+    assert (done.window["rows_read"], len(ledger())) == (1, 2), "not the file of before, which does not have the column"
+    told = shop.do("contract", "orders", "--accept").stdout
+    assert "there is nothing new at the source to compare this with" in told
+    assert "nothing was stored" in told
+
+
 def test_a_file_that_was_overwritten_is_refused_by_its_name(shop: Shop, spark: SparkSession) -> None:
     shop.pipeline(NEW_FILES)
     drop(shop, "a.csv", 1)

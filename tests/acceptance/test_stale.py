@@ -153,6 +153,8 @@ def test_a_window_that_changed_makes_the_one_that_depends_on_it_due_even_if_the_
     assert run(shop).code == 0
     assert run(shop).json["windows"] == []
     shop.orders([(2, "1.00", "late")], file="part-2.csv")
+    planned = run(shop, "--stale", "source", "--dry-run").json["windows"]
+    assert [(w["task"], w["window"]) for w in planned] == [("orders", DAY), ("daily", DAY)], "as the run would go"
 
     def dies_before_daily(job: Any, *rest: Any) -> Any:
         if job.task == "daily":

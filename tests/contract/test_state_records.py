@@ -51,6 +51,30 @@ def test_the_full_window_can_be_stored(store: Store) -> None:
     assert runs.open_run(store, run.pipeline, run.task, FULL) == run
 
 
+def test_the_window_that_was_refused_last_comes_first_until_it_has_been_loaded(store: Store) -> None:
+    times: list[datetime] = []
+
+    def ended(at: int, generation: int, status: RunStatus, code: str | None = None) -> None:
+        # A clock of milliseconds may give two of them the same time.
+        times.append(NOON + timedelta(minutes=len(times)))
+        run, lease = planned(store, window=day(at), generation=generation, planned_at=times[-1])
+        runs.close(store, run, status, lease, error=None if code is None else {"code": code, "message": "no"})
+        leases.release(store, lease)
+
+    def drifted() -> list[Window]:
+        return runs.refused_windows(store, "orders_daily", "load", "drift")
+
+    ended(27, 1, RunStatus.REFUSED, "drift")
+    ended(25, 1, RunStatus.REFUSED, "drift")
+    ended(26, 1, RunStatus.REFUSED, "expectation")
+    assert drifted() == [day(25), day(27)]
+    ended(25, 2, RunStatus.FAILED, "transient")
+    ended(27, 2, RunStatus.REFUSED, "drift")
+    assert drifted() == [day(27), day(25)], "each once, by its newest refusal; one that failed since is not loaded"
+    ended(27, 3, RunStatus.SUCCEEDED)
+    assert drifted() == [day(25)]
+
+
 def test_a_run_is_planned_at_the_stores_time(store: Store) -> None:
     before = store.now()
     run, _ = planned(store)

@@ -215,17 +215,20 @@ def history(
 @app.command()
 def contract(
     pipeline: Pipeline,
+    window: Annotated[
+        str | None, typer.Option(help="Whose source to look at; without it, that of the last one refused for drift.")
+    ] = None,
+    task: Annotated[str | None, typer.Option(help="Which task, where there are several.")] = None,
     accept: Annotated[bool, typer.Option("--accept", help="Make the source's schema of today the contract.")] = False,
     project: Folder = HERE,
     env: Env = None,
     json: Json = False,
 ) -> None:
     """The schema that was accepted for the source, and how today's differs."""
-    from samewise.cli.contract import show_contract
+    from samewise.cli.contract import Request, show_contract
 
-    guard.answer(
-        lambda: show_contract(project, env, pipeline, accepting=accept, as_json=json), as_json=json, pipeline=pipeline
-    )
+    request = Request(project, env, pipeline, window, task, accept)
+    guard.answer(lambda: show_contract(request, as_json=json), as_json=json, pipeline=pipeline)
 
 
 @app.command()

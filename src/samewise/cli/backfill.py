@@ -205,13 +205,17 @@ def _ask(project: Project, backfill_id: str | None, wish: str, *, as_json: bool)
 
 def _verify(project: Project, backfill_id: str | None, *, as_json: bool) -> int:
     from samewise.run.backfill_check import all_right
+    from samewise.run.results import error_json
 
     found, checked = project.backfills.verify(backfill_id)
     wrong = [each for each in checked if each.is_right is False]
     unknown = [each for each in checked if each.is_right is None]
+    unsure = _unsure(found.pipeline, [each.label for each in unknown]) if len(unknown) == len(checked) else None
     if as_json:
         body: dict[str, Any] = {"schema_version": 1, "id": found.backfill_id, "pipeline": found.pipeline}
-        print_json({**body, "right": all_right(checked), "windows": [each.to_json() for each in checked]})
+        error = None if unsure is None else error_json(unsure)
+        windows = [each.to_json() for each in checked]
+        print_json({**body, "right": all_right(checked), "windows": windows, "error": error})
     else:
         _show_checked([*wrong, *unknown])
         right = len(checked) - len(wrong) - len(unknown)
@@ -220,7 +224,21 @@ def _verify(project: Project, backfill_id: str | None, *, as_json: bool) -> int:
         say(f"backfill {found.backfill_id}: {right} of {len(checked)} windows are as they were loaded{by_key}")
         if wrong:
             tell(f"  next: samewise run {found.pipeline} --window {wrong[0].label} --force")
-    return Refused.exit_code if wrong else 0
+        if unsure is not None:
+            print_error(unsure)
+    return Refused.exit_code if wrong or unsure is not None else 0
+
+
+def _unsure(pipeline: str, labels: Sequence[str]) -> Refused | None:
+    """What is said where not one window could be checked: nobody is to take that for a proof. None if there is none."""
+    if not labels:
+        return None
+    return Refused(
+        f"none of the {len(labels)} windows could be checked: whether they are as they were loaded is not known",
+        kept="nothing was changed",
+        next_step=f"see above why; `samewise run {pipeline} --window {labels[0]} --force` loads one again",
+        code="not_checked",
+    )
 
 
 def _show_checked(checked: Sequence[Any]) -> None:

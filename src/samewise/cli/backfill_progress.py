@@ -38,6 +38,8 @@ class BackfillProgress:
         self._began = time.monotonic()
         self._rows = 0
         self._done = 0
+        self._done_before = 0
+        """By earlier processes, which took their own time for it."""
         self._planned = 0
         self._asked: str | None = None
         self._before: dict[int, Any] = {}
@@ -52,18 +54,19 @@ class BackfillProgress:
         self._arm()
         if sys.stderr.isatty() and not self._quiet and not self._events:
             from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
             self._bar = Progress(
                 BarColumn(bar_width=20),
                 MofNCompleteColumn(),
-                TimeRemainingColumn(),
+                # Not rich's own: it looks back half a minute, and a group may well take longer.
+                TextColumn("{task.fields[left]}"),
                 TextColumn("{task.fields[rate]}"),
                 TextColumn("{task.description}"),
                 console=Console(stderr=True),
                 transient=True,
             )
-            self._at = self._bar.add_task("planning", total=None, rate="")
+            self._at = self._bar.add_task("planning", total=None, rate="", left="")
             self._bar.start()
         return self
 
@@ -86,7 +89,7 @@ class BackfillProgress:
     def _hear(self, event: Event) -> None:
         match event:
             case BackfillPlanned(backfill_id, windows, done):
-                self._planned, self._done = windows, done
+                self._planned, self._done, self._done_before = windows, done, done
                 if self._bar is not None and self._at is not None:
                     self._bar.update(self._at, total=windows, completed=done)
                 self._say(f"backfill {backfill_id}: {windows} windows, {done} of them done")
@@ -123,7 +126,7 @@ class BackfillProgress:
         self._group.append(event)
         if self._bar is not None and self._at is not None:
             rate = f"{number(round(self._rows / max(time.monotonic() - self._began, 0.1)))} rows/s"
-            self._bar.update(self._at, completed=self._done, rate=rate)
+            self._bar.update(self._at, completed=self._done, rate=rate, left=self._time_left() or "")
 
     def _tell_group(self) -> None:
         """One line for windows that ended together."""
@@ -147,9 +150,15 @@ class BackfillProgress:
     def _outlook(self) -> str:
         if not self._planned:
             return ""
-        left = self._planned - self._done
-        per_window = (time.monotonic() - self._began) / max(self._done, 1)
-        return f"  {self._done}/{self._planned}" + (f", about {_time(left * per_window)} left" if left > 0 else "")
+        left = self._time_left()
+        return f"  {self._done}/{self._planned}" + ("" if left is None else f", {left}")
+
+    def _time_left(self) -> str | None:
+        """None where nothing is left, or nothing that this process did tells how long it will take."""
+        done, left = self._done - self._done_before, self._planned - self._done
+        if done <= 0 or left <= 0:
+            return None
+        return f"about {_time(left * (time.monotonic() - self._began) / done)} left"
 
     def _say(self, text: str) -> None:
         if self._quiet or self._events:

@@ -2,59 +2,136 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from samewise.cli.output import print_json, print_table, say, styled
+from samewise.cli.output import print_error, print_json, print_table, say, styled
+from samewise.core.errors import SamewiseError, UsageError
 from samewise.core.schema import Schema
+from samewise.core.windows import FULL, Window
 from samewise.plan.drift import contract_id, describe
 from samewise.plan.verdict import Difference
+from samewise.run.check import accept_command
 from samewise.run.contract import Comparison, accept, compare
 from samewise.run.job import Job
-from samewise.wiring.project import open_project
+from samewise.run.results import error_json, worst_error
+from samewise.state.store import Store
+from samewise.wiring.project import Project, open_project
 
 _MOST_PLACES = 3
 
 
-def show_contract(folder: Path, env: str | None, pipeline: str, *, accepting: bool, as_json: bool) -> int:
-    """Show each task's contract; with `accepting`, make the source's schema of today the contract."""
-    with open_project(folder, env=env) as project:
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What was asked for on the command line."""
+
+    project: Path
+    env: str | None
+    pipeline: str
+    window: str | None
+    task: str | None
+    accepting: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What was found out about one task: a comparison, or why there is none."""
+
+    job: Job
+    comparison: Comparison | None = None
+    taken: Schema | None = None
+    """What has been accepted just now."""
+    error: SamewiseError | None = None
+
+
+def show_contract(request: Request, *, as_json: bool) -> int:
+    """Show each task's contract; where that is asked for, make the source's schema of today the contract.
+
+    A task whose source cannot be read hides no other; the exit code is that of the worst error.
+    """
+    pipeline = request.pipeline
+    with open_project(request.project, env=request.env) as project:
+        window = _window(project, pipeline, request.window)
         store = project.store
-        found = [(job, compare(job, store)) for job in project.graph(pipeline).jobs]
-        taken = {
-            job.task: accept(job, store, comparison)
-            for job, comparison in found
-            if accepting and comparison.differences
-        }
+        jobs = [job for job in project.graph(pipeline).jobs if request.task in (None, job.task)]
+        if not jobs:
+            raise UsageError(f"{pipeline} has no task {request.task!r}", next_step="leave --task out to see them all")
+        found = [_look(job, store, window, accepting=request.accepting) for job in jobs]
+    worst = worst_error(seen.error for seen in found if seen.error is not None)
     if as_json:
-        tasks = [_as_json(job, comparison, taken.get(job.task)) for job, comparison in found]
-        print_json({"schema_version": 1, "pipeline": pipeline, "tasks": tasks})
-        return 0
-    for job, comparison in found:
-        _show(job, comparison, taken.get(job.task))
-    return 0
+        error = None if worst is None else error_json(worst)
+        tasks = [_as_json(seen) for seen in found]
+        print_json({"schema_version": 1, "pipeline": pipeline, "tasks": tasks, "error": error})
+        return 0 if worst is None else worst.exit_code
+    for seen in found:
+        if seen.error is not None:
+            print_error(seen.error)
+        elif seen.comparison is not None:
+            _show(seen.job, seen.comparison, seen.taken, accepting=request.accepting)
+    return 0 if worst is None else worst.exit_code
 
 
-def _show(job: Job, comparison: Comparison, taken: Schema | None) -> None:
+def _look(job: Job, store: Store, window: Window | None, *, accepting: bool) -> _Seen:
+    """Compare, and accept where that is asked for: each task by itself."""
+    comparison: Comparison | None = None
+    try:
+        comparison = compare(job, store, FULL if window is not None and job.grid is None else window)
+        return _Seen(job, comparison, accept(job, store, comparison) if accepting else None)
+    except SamewiseError as error:
+        if not error.message.startswith(job.name):
+            error.message = f"{job.name}: {error.message}"
+        error.with_kept("the contract is as it was")
+        error.redact(job.redact)
+        return _Seen(job, comparison, error=error)
+
+
+def _window(project: Project, pipeline: str, text: str | None) -> Window | None:
+    windows = project.windows(project.loaded.pipeline(pipeline), text, None, None)
+    if windows is None:
+        return None
+    if len(windows) > 1:
+        raise UsageError(
+            f"{text} means {len(windows)} windows, and a contract is compared with one",
+            kept="nothing was changed",
+            next_step="name one of them",
+        )
+    return windows[0]
+
+
+def _show(job: Job, comparison: Comparison, taken: Schema | None, *, accepting: bool) -> None:
     say(styled(f"{job.name}, as of {job.label(comparison.window)}", "bold"))
     contract = comparison.accepted or comparison.verdict.contract
     print_table(("column", "type"), [(column.name, column.type) for column in contract])
     if comparison.accepted is None and not comparison.verdict.is_refused:
-        say("not loaded yet: the first run accepts this")
+        say("not loaded yet: the first run accepts this" + _nothing_stored(job, comparison, accepting=accepting))
         return
     if not comparison.differences:
-        say("as declared in the pipeline's file" if job.declared else "as accepted")
+        as_it_is = "as declared in the pipeline's file" if job.declared else "as accepted"
+        if not comparison.shapes:
+            as_it_is = "there is nothing new at the source to compare this with"
+        say(as_it_is + _nothing_stored(job, comparison, accepting=accepting))
         return
     for difference in comparison.differences:
         _show_difference(difference)
-    if taken is not None:
+    if taken is None and accepting:
+        say("as accepted already" + _nothing_stored(job, comparison, accepting=True))
+    elif taken is not None:
         say("accepted: the next run loads under the new contract")
     elif not comparison.verdict.is_refused:
         say("the next run lets this pass, as source.drift says")
     elif job.declared:
         say("  next: mend the source, or change source.schema or source.drift")
     else:
-        say(f"  next: mend the source, or `samewise contract {job.pipeline} --accept`")
+        say(f"  next: mend the source, or `{accept_command(job, comparison.window)}`")
+
+
+def _nothing_stored(job: Job, comparison: Comparison, *, accepting: bool) -> str:
+    """For a person who wanted to accept something: that this was not it, and how to name what is."""
+    if not accepting:
+        return ""
+    another = "" if job.grid is None else "\n  next: if another window was refused, name it with --window"
+    return f"\nnothing to accept in {job.label(comparison.window)}: nothing was stored{another}"
 
 
 def _show_difference(difference: Difference) -> None:
@@ -67,7 +144,13 @@ def _show_difference(difference: Difference) -> None:
         say(note)
 
 
-def _as_json(job: Job, comparison: Comparison, taken: Schema | None) -> dict[str, Any]:
+def _as_json(seen: _Seen) -> dict[str, Any]:
+    job, comparison, taken = seen.job, seen.comparison, seen.taken
+    error = None if seen.error is None else error_json(seen.error)
+    if comparison is None:
+        unknown = dict.fromkeys(("window", "contract"))
+        empty: dict[str, Any] = {"columns": [], "source": [], "changes": [], "accepted": False}
+        return {"task": job.task, **unknown, "declared": job.declared, **empty, "error": error}
     accepted = taken or comparison.accepted
     return {
         "task": job.task,
@@ -90,6 +173,7 @@ def _as_json(job: Job, comparison: Comparison, taken: Schema | None) -> dict[str
             for change in difference.changes
         ],
         "accepted": taken is not None,
+        "error": error,
     }
 
 

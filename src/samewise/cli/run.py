@@ -106,7 +106,8 @@ def _show_plans(pipeline: str, plans: Sequence[Plan | Unplanned]) -> None:
     rows = []
     for plan in plans[:_SHOWN]:
         if isinstance(plan, Unplanned):
-            rows.append((_name(plan), "-", "cannot run yet", plan.error.message))
+            why = "left as it is" if plan.left else "cannot run yet"
+            rows.append((_name(plan), "-", why, plan.error.message))
             continue
         why = "unchanged" if plan.reason is None else plan.reason.value
         rows.append((_name(plan), str(plan.generation), why, plan.inputs.source.summary))
@@ -189,6 +190,9 @@ def _plan_json(plan: Plan | Unplanned) -> dict[str, Any]:
     """A window as `run` would tell it, what is not known yet null, and what only a plan can tell."""
     if isinstance(plan, Unplanned):
         unknown = dict.fromkeys(("reads", "pins", "inputs", "target", "replaces", "steps", "notes"))
+        if plan.left:
+            told = {"reason": f"left as it is: {plan.error.message}"}
+            return {**_result(plan, Status.UNCHANGED).to_json(), **unknown, **told}
         return {**_result(plan, Status.REFUSED).to_json(), **unknown, "error": error_json(plan.error)}
     status = Status.UNCHANGED if plan.reason is None else Status.PLANNED
     return {

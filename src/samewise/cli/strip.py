@@ -51,17 +51,17 @@ def marks_of(
     *,
     now: datetime,
 ) -> tuple[dict[Window, Mark], int]:
-    """How every window that is over stands, and how many were not compared with their source for want of time.
+    """How every window that is over stands, and how many loaded ones were not compared with their source.
 
-    Reads names and sizes of the source; for a source that needs Spark for that, nothing.
+    Reads names and sizes of the source, as long as there is time; for a source that needs Spark for that, nothing.
     """
     give_up_at, skipped = time.monotonic() + _LOOK_SECONDS, 0
     marks: dict[Window, Mark] = {}
     for window in reversed(due_windows(grid, set(), now=now)):
         receipt, run = loaded.get(window.key), newest.get(window)
         marks[window] = _mark(receipt, run, contract)
-        if marks[window] is Mark.DONE and receipt is not None:
-            if time.monotonic() > give_up_at:
+        if marks[window] in (Mark.CONTRACT, Mark.DONE) and receipt is not None:
+            if time.monotonic() > give_up_at or not _can_compare(job, receipt):
                 skipped += 1
             elif _has_changed(job, window, receipt):
                 marks[window] = Mark.SOURCE
@@ -81,9 +81,12 @@ def _mark(receipt: Receipt | None, run: RunRecord | None, contract: Contract | N
     return Mark.DONE
 
 
+def _can_compare(job: Job, receipt: Receipt) -> bool:
+    """False for a source that cannot be looked at without Spark, and for a receipt that does not say what was read."""
+    return receipt.fingerprint != "" and job.pins_without_spark
+
+
 def _has_changed(job: Job, window: Window, receipt: Receipt) -> bool:
-    if receipt.fingerprint == "" or not job.pins_without_spark:
-        return False
     from samewise.core.ids import stable_hash
 
     try:

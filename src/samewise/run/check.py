@@ -25,18 +25,25 @@ def judge_source(job: Job, known: Schema | None, shapes: Sequence[Shape]) -> Ver
     return decide(contract, shapes, job.drift)
 
 
-def check_source(job: Job, known: Schema | None, shapes: Sequence[Shape]) -> Verdict:
-    """The same. Raises `Refused` if the source has drifted further than the pipeline allows."""
+def check_source(job: Job, window: Window, known: Schema | None, shapes: Sequence[Shape]) -> Verdict:
+    """The same. Raises `Refused` if the window's source has drifted further than the pipeline allows."""
     verdict = judge_source(job, known, shapes)
     if verdict.is_refused:
-        raise drift_refusal(job, known, verdict)
+        raise drift_refusal(job, window, known, verdict)
     return verdict
 
 
-def drift_refusal(job: Job, known: Schema | None, verdict: Verdict) -> Refused:
+def accept_command(job: Job, window: Window) -> str:
+    """What a person types to accept the shape that the source has in this window, and no other."""
+    of_task = "" if job.task == "load" else f" --task {job.task}"
+    of_window = "" if job.grid is None else f" --window {job.label(window)}"
+    return f"samewise contract {job.pipeline}{of_task}{of_window} --accept"
+
+
+def drift_refusal(job: Job, window: Window, known: Schema | None, verdict: Verdict) -> Refused:
     """What has changed, and everything that can be done about it."""
     what = "the source does not have the schema that was accepted"
-    accept: str | None = f"if this is the shape from now on: `samewise contract {job.pipeline} --accept`"
+    accept: str | None = f"if this is the shape from now on: `{accept_command(job, window)}`"
     if job.declared:
         what = "the source does not have the schema that is declared"
         accept = "if this is the shape from now on, change source.schema"

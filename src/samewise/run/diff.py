@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from samewise.core.errors import Refused, SamewiseError
+from samewise.core.errors import Busy, Refused, SamewiseError
 from samewise.core.keyed import CHANGE, Change, Keyed, content
 from samewise.core.keys import has_null, same_key
 from samewise.core.measures import exact_row_text
@@ -19,6 +19,7 @@ from samewise.plan.drift import contract_id
 from samewise.run.job import Job
 from samewise.run.keyed import living, look_over, marked, refuse, visible
 from samewise.run.planning import make_plan, new_record
+from samewise.run.results import error_json
 from samewise.run.rows import Prepared, prepare_rows
 from samewise.run.verify import check_empty, check_unique
 from samewise.state import epochs
@@ -53,15 +54,43 @@ class Difference:
     """A few rows of each kind, as JSON. An updated one has what is there under `before`, an unchanged one is there."""
     key: Sequence[str] = ()
     """By which rows were paired; without one a changed row is one deleted and one inserted."""
+    by_key: bool = False
+    """True where the run would write by key: then its windows share the table's rows, and each changes what the next
+    one finds."""
+    error: SamewiseError | None = None
+    """Why this window cannot be compared; then there are no counts."""
 
     def to_json(self) -> dict[str, Any]:
         return {
             "task": self.task,
             "window": self.label,
             "key": list(self.key),
-            **{f"rows_{name}": count for name, count in self.counts.items()},
+            **{f"rows_{name}": self.counts.get(name) for name in _KINDS},
             "examples": {name: [dict(row) for row in rows] for name, rows in self.examples.items()},
+            "error": None if self.error is None else error_json(self.error),
         }
+
+
+def diff_windows(work: Sequence[tuple[Job, Window]], store: Store | None) -> list[Difference]:
+    """Compare each window by itself: one that cannot be compared has its error, and hides no other.
+
+    Where the error would most likely meet the task's next window too, its other windows are left out, as by a run.
+    """
+    found: list[Difference] = []
+    broken: set[str] = set()
+    for job, window in work:
+        if job.task in broken:
+            continue
+        try:
+            found.append(diff_window(job, window, store))
+        except SamewiseError as error:
+            error.message = f"{job.name} {job.label(window)}: {error.message}"
+            error.with_kept("nothing is ever written by a diff")
+            error.redact(job.redact)
+            found.append(Difference(job.task, window, job.label(window), {}, error=error))
+            if not isinstance(error, Refused | Busy):
+                broken.add(job.task)
+    return found
 
 
 def diff_window(job: Job, window: Window, store: Store | None) -> Difference:
@@ -104,7 +133,7 @@ def _by_key(job: Job, keyed: Keyed, run: RunRecord, prepared: Prepared, store: S
     refuse(keyed, counts, compared)
     seen = {name.removeprefix("rows_"): count for name, count in visible(counts).items()}
     examples = _examples_by_key(job, keyed, compared, seen)
-    return Difference(job.task, run.window, job.label(run.window), seen, examples, keyed.key)
+    return Difference(job.task, run.window, job.label(run.window), seen, examples, keyed.key, by_key=True)
 
 
 def _examples_by_key(job: Job, keyed: Keyed, compared: DataFrame, counts: Mapping[str, int]) -> Examples:

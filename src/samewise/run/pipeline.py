@@ -7,11 +7,10 @@ from datetime import datetime
 
 from samewise.core.errors import Busy, Refused, SamewiseError, Superseded
 from samewise.core.windows import Window
-from samewise.plan.unchanged import Reason
 from samewise.run.events import Listener, Note, WindowBegan, WindowEnded
 from samewise.run.results import RunResult, Status, WindowResult
 from samewise.run.schedule import Followed, Graph, follow, in_order, wanted_windows
-from samewise.run.stale import Sourceless, could_have_more, find_stale
+from samewise.run.stale import Left, find_stale, wanted_stale
 from samewise.run.window import Options, run_window
 from samewise.state import upstream, watermarks
 from samewise.state.store import Store
@@ -32,17 +31,10 @@ def run_pipeline(
 def run_stale(graph: Graph, kinds: Collection[str], store: Store, options: Options, emit: Listener) -> RunResult:
     """Run the loaded windows that differ from their receipts, and the same windows of what depends on them."""
     found = find_stale(graph, store, kinds)
-    wanted: dict[str, set[Window]] = {job.task: set() for job in graph.jobs}
     for one in found:
-        name = f"{one.job.name} {one.job.label(one.window)}"
-        if isinstance(one, Sourceless):
-            emit(Note(f"{name}: left as it is: {one.error.message}"))
-        elif one.reasons == (Reason.CONTRACT,) and not could_have_more(one.job, one.window, store):
-            emit(Note(f"{name}: left as it is: its source has another schema than the one that is accepted now"))
-        else:
-            emit(Note(f"{name}: {'; '.join(one.reasons)}"))
-            wanted[one.job.task].add(one.window)
-    return _run(graph, wanted, store, options, emit, follows=True)
+        why = f"left as it is: {one.error.message}" if isinstance(one, Left) else "; ".join(one.reasons)
+        emit(Note(f"{one.job.name} {one.job.label(one.window)}: {why}"))
+    return _run(graph, wanted_stale(graph, found), store, options, emit, follows=True)
 
 
 def _run(

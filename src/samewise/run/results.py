@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from samewise.core.errors import SamewiseError
+from samewise.core.errors import Busy, Refused, SamewiseError, Superseded
 from samewise.core.windows import Window, instant_text
 
 SCHEMA_VERSION = 1
@@ -130,6 +130,24 @@ class RunResult:
             "watermark": None if before is None and after is None else moved,
             "error": None if self.error is None else error_json(self.error),
         }
+
+
+def status_of(error: SamewiseError) -> Status:
+    """How a window ended that ended with this error."""
+    match error:
+        case Superseded():
+            return Status.SUPERSEDED
+        case Busy():
+            return Status.BUSY
+        case Refused():
+            return Status.REFUSED
+        case _:
+            return Status.FAILED
+
+
+def worst_error(errors: Iterable[SamewiseError]) -> SamewiseError | None:
+    """Of the errors of several windows the one that decides the exit code, as it does for a run."""
+    return max(errors, key=lambda error: _WORSE[status_of(error)], default=None)
 
 
 def error_json(error: SamewiseError) -> dict[str, Any]:

@@ -51,7 +51,7 @@ def prepare_rows(job: Job, run: RunRecord, store: Store | None) -> Prepared:
     """
     check_pins(job, run)
     known = None if store is None else contracts.current(store, job.pipeline, job.task)
-    verdict = check_source(job, None if known is None else known.schema, job.source.shapes(run.source))
+    verdict = check_source(job, run.window, None if known is None else known.schema, job.source.shapes(run.source))
     rows, reading = _build(job, run, verdict.fits)
     head = job.target.head()
     result = schema_of(rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from samewise.core.errors import Refused
@@ -26,17 +26,20 @@ class Stale:
 
 
 @dataclass(frozen=True, slots=True)
-class Sourceless:
-    """A loaded window whose source cannot be read any more: there is nothing to load it again from."""
+class Left:
+    """A loaded window that differs and is left as it is: its source is gone, or does not fit the contract of now."""
 
     job: Job
     window: Window
     error: Refused
 
 
-def find_stale(graph: Graph, store: Store, kinds: Collection[str]) -> list[Stale | Sourceless]:
-    """Every loaded window of the pipeline that differs in one of `kinds`, task by task, oldest first. Reads no row."""
-    found: list[Stale | Sourceless] = []
+def find_stale(graph: Graph, store: Store, kinds: Collection[str]) -> list[Stale | Left]:
+    """Every loaded window of the pipeline that differs in one of `kinds`, task by task, oldest first. Reads no row.
+
+    What a run does and a dry run shows: both of them go by this.
+    """
+    found: list[Stale | Left] = []
     wanted = frozenset().union(*(STALE[kind] for kind in kinds))
     for job in graph.jobs:
         for window in sorted(receipts.done_windows(store, job.pipeline, job.task, job.target.key)):
@@ -48,7 +51,16 @@ def find_stale(graph: Graph, store: Store, kinds: Collection[str]) -> list[Stale
     return found
 
 
-def _look(job: Job, window: Window, store: Store, wanted: frozenset[Reason]) -> Stale | Sourceless | None:
+def wanted_stale(graph: Graph, found: Iterable[Stale | Left]) -> dict[str, set[Window]]:
+    """The windows that are to be loaded again, by task."""
+    wanted: dict[str, set[Window]] = {job.task: set() for job in graph.jobs}
+    for one in found:
+        if isinstance(one, Stale):
+            wanted[one.job.task].add(one.window)
+    return wanted
+
+
+def _look(job: Job, window: Window, store: Store, wanted: frozenset[Reason]) -> Stale | Left | None:
     # What is new for an incremental task is not stale: every ordinary run goes on with it.
     wanted = wanted - {Reason.SOURCE} if job.incremental is not None else wanted
     try:
@@ -56,16 +68,31 @@ def _look(job: Job, window: Window, store: Store, wanted: frozenset[Reason]) -> 
     except Refused as error:
         # An incremental task looks for files that it has loaded only where it must load them again.
         needs_all = job.incremental is not None and error.code == "no_files"
-        return Sourceless(job, window, error) if needs_all or Reason.SOURCE in wanted else None
+        return Left(job, window, error) if needs_all or Reason.SOURCE in wanted else None
     reasons = tuple(reason for reason in plan.stale if reason in wanted)
+    if reasons == (Reason.CONTRACT,):
+        refusal = _why_no_more(job, plan, store)
+        if refusal is not None:
+            return Left(job, window, refusal)
     return Stale(job, window, reasons) if reasons else None
 
 
-def could_have_more(job: Job, window: Window, store: Store) -> bool:
-    """Whether the window's source fits the contract that holds now: only then could a load under it bring anything.
+def _why_no_more(job: Job, plan: Plan, store: Store) -> Refused | None:
+    """Why a load under the contract that holds now could bring nothing: the source does not fit it. None if it does.
 
     Looks at headers and footers; no row is read.
     """
     contract = contracts.current(store, job.pipeline, job.task)
     known = None if contract is None else contract.schema
-    return not judge_source(job, known, job.source.shapes(job.source.pin(window))).is_refused
+    try:
+        verdict = judge_source(job, known, job.source.shapes(plan.inputs.source))
+    except Refused as error:
+        return error
+    if not verdict.is_refused:
+        return None
+    return Refused(
+        "its source has another schema than the one that is accepted now",
+        code="drift",
+        kept="the rows stand as they were loaded",
+        next_step="deliver the window again in the new shape; or let such changes pass with source.drift",
+    )

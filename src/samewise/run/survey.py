@@ -119,7 +119,7 @@ def _look(
             return Surveyed(window, done=Outcome.UNCHANGED), schema
         if not check:
             return Surveyed(window, plan=plan, alone=True), schema
-        verdict = check_source(job, schema, job.source.shapes(plan.inputs.source))
+        verdict = check_source(job, window, schema, job.source.shapes(plan.inputs.source))
     except Refused as error:
         return Surveyed(window, error=error, alone=True), schema
     except SamewiseError as error:

@@ -36,7 +36,7 @@ from samewise.run.events import Listener, Note, WillRetry
 from samewise.run.failures import explain
 from samewise.run.job import Job
 from samewise.run.planning import Plan, can_resume, landed_since, make_plan, new_run
-from samewise.run.results import Status, WindowResult
+from samewise.run.results import Status, WindowResult, status_of
 from samewise.run.settle import settle_group
 from samewise.state import attempts, leases, receipts, runs, watermarks
 from samewise.state.attempts import AttemptStatus
@@ -384,15 +384,7 @@ def window_failed(job: Job, window: Window, store: Store, error: SamewiseError) 
     """The result of a window that was not loaded, with an error that says everything that a person is told."""
     if isinstance(error, LeaseLost):
         error = _overtaken(job, window, store, error)
-    match error:
-        case Superseded():
-            status = Status.SUPERSEDED
-        case Busy():
-            status = Status.BUSY
-        case Refused():
-            status = Status.REFUSED
-        case _:
-            status = Status.FAILED
+    status = status_of(error)
     error.message = f"{job.name} {job.label(window)}: {error.message}"
     error.with_kept(_kept(job, window, store, error))
     error.redact(job.redact)

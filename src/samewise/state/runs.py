@@ -104,6 +104,29 @@ def ended_badly(store: Store, pipeline: str, task: str) -> list[RunRecord]:
 
 
 @rides_out
+def refused_windows(store: Store, pipeline: str, task: str, code: str) -> list[Window]:
+    """Windows whose run was refused with this error code, and that no later run has loaded; newest refusal first."""
+    rows = store.rows(
+        """
+        SELECT r.window_key, r.error
+        FROM samewise_runs r
+        WHERE r.pipeline = :pipeline AND r.task = :task AND r.status = :refused AND NOT EXISTS (
+            SELECT 1 FROM samewise_runs later
+            WHERE later.pipeline = r.pipeline AND later.task = r.task AND later.window_key = r.window_key
+                AND later.generation > r.generation AND later.status = :succeeded
+        )
+        ORDER BY r.planned_at DESC, r.window_start DESC, r.generation DESC
+        """,
+        pipeline=pipeline,
+        task=task,
+        refused=RunStatus.REFUSED.value,
+        succeeded=RunStatus.SUCCEEDED.value,
+    )
+    found = [Window.from_key(row["window_key"]) for row in rows if (row["error"] or {}).get("code") == code]
+    return list(dict.fromkeys(found))
+
+
+@rides_out
 def latest_generation(store: Store, pipeline: str, task: str, window: Window) -> int:
     """The highest generation that this store has seen for the window; 0 for none."""
     rows = store.rows(

@@ -25,6 +25,8 @@ _KEEPS_ROWS = frozenset(
         "DROP CONSTRAINT",
         # An empty table; one that is made with rows is called CREATE TABLE AS SELECT.
         "CREATE TABLE",
+        # NULL in every row that is there. Samewise itself does so before a MERGE that brings a column.
+        "ADD COLUMNS",
     }
 )
 """Operations that are known to leave every row as it is. One that is not known may change rows."""

@@ -16,7 +16,7 @@ from samewise.run.events import BackfillPlanned, Note
 from samewise.run.job import Job
 from samewise.run.results import error_json
 from samewise.run.schedule import Graph
-from samewise.state import backfills, contracts, leases, watermarks
+from samewise.state import backfills, contracts, leases, receipts, watermarks
 from samewise.state.backfills import UNFINISHED, Backfill, BackfillStatus, Outcome
 from samewise.state.heartbeat import Heartbeat
 from samewise.state.holders import Holder
@@ -204,6 +204,26 @@ class Backfills:
             again = f"samewise run {found.pipeline} --stale definition"
             self.project.tell(Note(f"{loaded} windows were loaded under the older definition: `{again}`"))
 
+    def _tell_contracts(self, found: Backfill) -> None:
+        """Say where the source has another contract than the backfill began under: accepting one is what it waits for.
+
+        The first load of all makes the contract: then it is the one that the first window was loaded under.
+        """
+        store, done = self.project.store, list(found.done)
+        for job in self.project.graph(found.pipeline).jobs:
+            current = contracts.current(store, job.pipeline, job.task)
+            landed = receipts.newest(store, job.pipeline, job.task, done) if done else {}
+            under = [each.contract for each in sorted(landed.values(), key=lambda each: each.target_version)]
+            began = found.pins.get(job.task, {}).get("contract") or next((each for each in under if each), None)
+            if current is None or began in (None, current.contract_id):
+                continue
+            older = sum(each not in (None, current.contract_id) for each in under)
+            told = f"{job.name}: the contract has changed since the backfill was planned"
+            if older:
+                windows = "1 window that it has loaded is" if older == 1 else f"{older} windows that it has loaded are"
+                told += f"; {windows} under an older one: `samewise run {job.pipeline} --stale contract`"
+            self.project.tell(Note(told))
+
     def _fill(
         self,
         found: Backfill,
@@ -226,6 +246,8 @@ class Backfills:
                 again = self._again(found)
                 backfills.set_status(store, found.backfill_id, BackfillStatus.RUNNING)
                 self.project.tell(BackfillPlanned(again.backfill_id, again.windows, len(again.done)))
+                if resumed:
+                    self._tell_contracts(again)
                 settings = self.project.loaded.project.backfill
                 filling = Filling(
                     graph=self._graphs(again, own_session=parallel > 1),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from samewise.core.errors import Refused, UsageError
 from samewise.core.windows import FULL, Window
 from samewise.plan.window_text import parse_window
-from samewise.run.schedule import Graph, schedule_work
+from samewise.run.schedule import Graph, in_order, schedule_work
 from samewise.spec.load import Loaded, find_project, load_project
 from samewise.state.store import Store
 from samewise.wiring.checks import check_pipelines
@@ -71,6 +71,8 @@ class Unplanned:
     job: Job
     window: Window
     error: Refused
+    left: bool = False
+    """True for a loaded one that a run would leave as it is, and not even try."""
 
 
 class Project(AbstractContextManager["Project"]):
@@ -188,25 +190,25 @@ class Project(AbstractContextManager["Project"]):
     ) -> list[Difference]:
         """How the rows of every due window, or of those that are asked for, would change. Writes nothing.
 
-        Raises `Refused` where a run would be refused for what can be seen without staging.
+        Each window is compared with the target as it is now. One for which a run would be refused, for what can be
+        seen without staging, has an `error` instead of counts.
         """
-        from samewise.run.diff import diff_window
+        from samewise.run.diff import diff_windows
 
         windows = self.windows(self.loaded.pipeline(pipeline), window, start, end)
         store = self.known_store
         now = datetime.now(UTC) if store is None else store.now()
         work = schedule_work(self.graph(pipeline), windows, store, now=now)
-        return [diff_window(job, at, store) for job, at in work]
+        return diff_windows(work, store)
 
     def _plan_stale(self, pipeline: str, kinds: Collection[str], store: Store) -> list[Plan | Unplanned]:
-        from samewise.run.stale import Sourceless, find_stale
+        from samewise.run.stale import Left, find_stale, wanted_stale
 
-        return [
-            Unplanned(one.job, one.window, one.error)
-            if isinstance(one, Sourceless)
-            else _plan(one.job, one.window, store, force=False, stale=True)
-            for one in find_stale(self.graph(pipeline), store, kinds)
-        ]
+        graph = self.graph(pipeline)
+        found = find_stale(graph, store, kinds)
+        work = in_order(graph, wanted_stale(graph, found))
+        plans = [_plan(job, at, store, force=False, stale=True) for job, at in work]
+        return [*plans, *(_left(one.job, one.window, one.error) for one in found if isinstance(one, Left))]
 
     def recover(self, pipeline: str, *, adopt: bool = False) -> list[Recovered]:
         """Rebuild the state store from what the pipeline's targets hold. A second call changes nothing."""
@@ -352,6 +354,11 @@ def _plan(job: Job, window: Window, store: Store | None, *, force: bool, stale: 
     except Refused as error:
         error.redact(job.redact)
         return Unplanned(job, window, error)
+
+
+def _left(job: Job, window: Window, error: Refused) -> Unplanned:
+    error.redact(job.redact)
+    return Unplanned(job, window, error, left=True)
 
 
 def _place(store: Store) -> str:
