@@ -62,9 +62,9 @@ def events(shop: Shop, *rows: tuple[int, int]) -> None:
     write_deltalake(shop.root / "warehouse" / "events", table, mode="append")
 
 
-def file(shop: Shop, name: str, *rows: tuple[int, str]) -> None:
-    lines = [f"{number},{amount},new,2026-04-25" for number, amount in rows]
-    shop.write(f"landing/{name}.csv", "\n".join(["order_id,amount,status,order_date", *lines, ""]))
+def file(shop: Shop, day: int, *rows: tuple[int, str]) -> None:
+    lines = [f"{number},{amount},new,2026-04-0{day}" for number, amount in rows]
+    shop.write(f"landing/{day}.csv", "\n".join(["order_id,amount,status,order_date", *lines, ""]))
 
 
 def loaded(shop: Shop, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,7 +75,7 @@ def loaded(shop: Shop, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
         if kind == "since":
             events(shop, *([(1, 1), (2, 2), (3, 3)] if number == 1 else [(3, 4), (4, 5)]))
         else:
-            file(shop, f"{number}", *([(1, "1"), (2, "2"), (3, "3")] if number == 1 else [(3, "9"), (4, "4")]))
+            file(shop, number, *([(1, "1"), (2, "2"), (3, "3")] if number == 1 else [(3, "9"), (4, "4")]))
         answer = shop.run(window=None)
         assert (answer.code, answer.window["status"]) == (0, "succeeded"), answer.text
     assert shop.run(window=None).window["status"] == "unchanged"

@@ -310,7 +310,8 @@ def load(source, context):
     ("code", "experiment", "cause"),
     [
         pytest.param(TIE_OF_A_KEY, "shuffled", Cause.TIE, id="tie"),
-        pytest.param(MEMORY, "killed", Cause.WATERMARK_FIRST, id="state in a file"),
+        # Some rows are missing after a kill: that is all that can be seen of it.
+        pytest.param(MEMORY, "killed", Cause.HALF_WRITTEN, id="state in a file"),
     ],
 )
 def test_a_broken_transform_before_a_merge_is_found(
