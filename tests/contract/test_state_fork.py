@@ -11,8 +11,9 @@ from sqlalchemy import update
 
 from samewise.core.records import RunStatus
 from samewise.core.schema import Schema
-from samewise.core.windows import Window
-from samewise.state import contracts, fork, leases, receipts, runs, watermarks
+from samewise.core.windows import FULL, Window
+from samewise.plan.new_files import Loaded
+from samewise.state import contracts, epochs, files, fork, leases, receipts, runs, watermarks
 from samewise.state.checkpoint import checkpoint
 from samewise.state.contracts import Contract
 from samewise.state.holders import Holder
@@ -79,6 +80,32 @@ def test_windows_landed_when_the_first_of_them_did_in_the_table_that_is_there_no
         return fork.landed_at(store, "orders_daily", TARGET, "t1", [window.key for window in windows])
 
     assert (landed_at(day(24), day(25)), landed_at(day(25)), landed_at(day(23))) == (4, 7, None)
+
+
+def test_the_last_load_that_wrote_and_all_later_ones_are_taken_back_with_their_files(
+    store: Store, scratch: Store
+) -> None:
+    for generation, wrote in ((1, True), (2, True), (3, False)):
+        lease = take(store, FULL)
+        run = runs.insert_run(store, a_run(FULL, generation), lease)
+        receipt = replace(a_receipt(run), target_version=generation + 4, table_id="t1", wrote=wrote)
+        loaded = {f"{generation}.csv": Loaded(1, "v1")}
+        run = checkpoint(store, run, receipt, lease, watermark=day(generation).end, loaded=loaded)
+        runs.close(store, run, RunStatus.SUCCEEDED, lease)
+        leases.release(store, lease)
+    fork.copy_knowledge(store, scratch, "orders_daily", {TARGET: FORK}, [])
+    load = fork.last_load(store, "orders_daily", "load", TARGET, "t1")
+    assert load is not None
+    assert (load.generation, load.version) == (2, 6)
+    assert fork.last_load(store, "orders_daily", "load", TARGET, "dropped since") is None
+    fork.take_back(store, scratch, "orders_daily", "load", load, day(1).end)
+    assert watermarks.current(scratch, "orders_daily", "load") == day(1).end
+    assert files.loaded(scratch, "orders_daily", "load").keys() == {"1.csv"}
+    assert watermarks.current(store, "orders_daily", "load") == day(3).end, "the real one is only read"
+    assert len(files.loaded(store, "orders_daily", "load")) == 3
+    before = epochs.current(scratch, "orders_daily", "load")
+    fork.raise_epochs(scratch)
+    assert epochs.current(scratch, "orders_daily", "load").epoch == before.epoch + 1
 
 
 def test_a_store_of_this_version_is_current_and_an_older_one_is_not(store: Store, state_url: str) -> None:

@@ -46,6 +46,7 @@ class MadeUp:
     rows: int = 2
     wrote_something: bool = True
     windows: Mapping[str, int] = field(default_factory=dict)
+    differs: bool = False
 
     def run(self, windows: Sequence[Window], *, force: bool = False, twist: Twist = AS_IT_IS, lane: int = 0) -> Ran:
         return self.answers(twist, force)
@@ -60,7 +61,11 @@ class MadeUp:
         return self.rows
 
     def identity(self, task: str) -> str:
-        return "the clean one"
+        return "another" if self.differs else "the clean one"
+
+    def differs_elsewhere(self, task: str, clean: Fork, rows: int) -> bool:
+        assert rows == FIGURES.rows
+        return self.differs
 
     def wrote(self) -> dict[str, bool]:
         return {"load": self.wrote_something}
@@ -92,7 +97,14 @@ def tried(experiment: Callable[[Laboratory, Clean], Iterator[Verdict]], made: Ma
     """The experiment's last verdict."""
     known = {("load", "the clean one"): FIGURES}
     clean = Clean(
-        made.tables(), {"load": FIGURES}, {"load": True}, total=2, seconds=1.0, others=made.tables(), known=known
+        made.tables(),
+        {"load": FIGURES},
+        {"load": True},
+        total=2,
+        seconds=1.0,
+        others=made.tables(),
+        fork=cast(Fork, made),
+        known=known,
     )
     return list(experiment(cast(Laboratory, Lab(made, kind)), clean))[-1]
 
@@ -164,6 +176,23 @@ def test_rows_of_other_windows_that_changed_are_shown_with_their_cause(monkeypat
     assert "rows of other windows changed: 1 in all, 2 after one clean run" in text
     assert "missing    order_id=1, day=2026-04-24" in text
     assert "likely: the run changed rows of windows that it was not asked for" in text
+
+
+def test_rows_of_other_windows_with_other_values_are_shown_though_there_are_as_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    row = RowExample(RowKind.CHANGED, {"order_id": "1"}, changes={"amount": ("1", "2")})
+    other = Difference(Figures(2, (), "y"), Figures(2, (), "z"), changed=1, examples=(row,))
+
+    def compared(clean: Any, found: Any, key: Any, clean_figures: Figures | None = None) -> Any:
+        return (FIGURES, None) if clean_figures is not None else (other.found, other)
+
+    monkeypatch.setattr(judge, "compare", compared)
+    verdict = tried(twice, MadeUp(lambda twist, force: _ran(), differs=True))
+    assert (verdict.outcome, verdict.cause, verdict.difference) == (Outcome.DIFFERENT, Cause.OTHER_WINDOWS, other)
+    assert verdict.message.startswith(
+        "rows of other windows changed: 2 in all as after one clean run, with other values"
+    )
 
 
 def test_two_runners_that_both_look_before_either_writes_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:

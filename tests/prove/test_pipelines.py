@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -16,6 +17,7 @@ from samewise.prove.compare import measure
 from samewise.prove.judge import Trial
 from samewise.prove.laboratory import Fork, Table
 from samewise.prove.verdict import Cause, Outcome, Proof, Verdict
+from samewise.wiring import elsewhere
 from tests.support.project import DAY, NEXT_DAY, Shop
 
 if TYPE_CHECKING:
@@ -98,6 +100,24 @@ def test_a_merge_is_proved_over_three_windows_in_other_orders(shop: Shop, spark:
     assert first_order.counts == (2, 3, 4)
 
 
+def test_a_merge_survives_kills_other_layouts_and_another_runner(
+    shop: Shop, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Some of the points, to save minutes: before, at and behind the commit. The crash suite has them all.
+    points = [Failpoint.STAGED, Failpoint.COMMITTING, Failpoint.COMMITTED, Failpoint.CHECKPOINTED]
+    monkeypatch.setattr("samewise.wiring.laboratory.points_of", lambda job: points)
+    shop.pipeline({**MERGE, "write.delete_when": "status = 'gone'"})
+    for day, version in ((DAY, 1), (NEXT_DAY, 2)):
+        # Ties, and a key that is deleted: whichever row wins must not depend on where it lies.
+        rows = [(n % 5, f"{n}.00", "gone" if n == 3 else "new", version) for n in range(1, 20)]
+        shop.orders(rows, day=day, columns=tuple(KEYED))
+        assert shop.run(window=day).code == 0
+    proof = proved(shop, spark, window=NEXT_DAY, only=["killed", "shuffled", "concurrent"])
+    assert proof.holds, told(proof)
+    assert proof.windows == (NEXT_DAY,), "without `order` the windows before it are not needed"
+    assert [one.experiment for one in proof.verdicts] == ["killed"] * 4 + ["shuffled"] * 2 + ["concurrent"]
+
+
 @pytest.mark.parametrize(
     ("changes", "only"),
     [
@@ -143,6 +163,27 @@ def test_insert_new_of_two_events_with_one_key_is_found_to_depend_on_the_order(s
     assert found.difference is not None
     assert set(found.difference.changed_columns) == {"amount", "status"}
     assert found.cause is Cause.TIE, "nothing was replaced: the first one stays"
+
+
+def test_a_window_by_key_that_is_named_changes_places_with_those_before_it(shop: Shop, spark: SparkSession) -> None:
+    shop.pipeline(INSERT)
+    shop.orders([(1, "no number", "new", 1)], day="2026-04-24", columns=tuple(KEYED))
+    shop.orders([(2, "0.25", "paid", 1)], columns=tuple(KEYED))
+    shop.orders([(2, "9.99", "sent", 1), (3, "1.00", "new", 1)], day=NEXT_DAY, columns=tuple(KEYED))
+    proof = proved(shop, spark, window=NEXT_DAY, only=["order"])
+    assert outcomes(proof) == {
+        f"out of order {NEXT_DAY}, {DAY}": "different",
+        f"out of order {DAY} replayed last": "same",
+    }
+    # What nobody asked for and cannot be loaded is no reason to refuse.
+    (note,) = proof.notes
+    assert note.startswith("2026-04-24 is left out, nobody asked for it: ")
+    alone = proved(shop, spark, window=DAY, only=["order"])
+    assert [(one.outcome, one.message) for one in alone.verdicts] == [
+        (Outcome.SKIPPED, "no window before it has data that can be loaded, so there is no other order")
+    ]
+    one = proved(shop, spark, last=1, only=["order"])
+    assert one.verdicts[0].message == "one window was asked for; --last N takes more"
 
 
 def test_a_task_reads_what_another_one_wrote_on_the_same_fork_and_each_is_killed(
@@ -259,6 +300,34 @@ def test_a_broken_transform_is_found_its_rows_are_shown_and_its_cause_is_named(
     assert found[0].message
 
 
+TIE_OF_A_KEY = """
+def load(source, context):
+    return source.dropDuplicates(["order_id"])
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "experiment", "cause"),
+    [
+        pytest.param(TIE_OF_A_KEY, "shuffled", Cause.TIE, id="tie"),
+        # Some rows are missing after a kill: that is all that can be seen of it.
+        pytest.param(MEMORY, "killed", Cause.HALF_WRITTEN, id="state in a file"),
+    ],
+)
+def test_a_broken_transform_before_a_merge_is_found(
+    shop: Shop, spark: SparkSession, monkeypatch: pytest.MonkeyPatch, code: str, experiment: str, cause: Cause
+) -> None:
+    monkeypatch.setattr("samewise.wiring.laboratory.points_of", lambda job: [Failpoint.STAGED, Failpoint.COMMITTED])
+    shop.write("pipelines/orders.py", code)
+    shop.pipeline({**MERGE, "transform": "orders.py:load"})
+    # Of every key several rows of one version: merge itself would have a total order.
+    shop.orders([(n % 9, f"{n}.00", "new", 1) for n in range(1, 60)], columns=tuple(KEYED))
+    proof = proved(shop, spark, window=DAY, only=[experiment])
+    found = the_different(proof)
+    assert found, told(proof)
+    assert {one.cause for one in found} == {cause}, told(proof)
+
+
 # Void experiments
 
 
@@ -315,6 +384,23 @@ def test_a_rerun_whose_write_was_skipped_is_void_even_if_the_rows_are_right(spar
     assert (void.outcome, void.message) == (Outcome.VOID, "nothing was written by load: a token skipped it")
     # By key, what is there already needs no commit: whoever asks says so.
     assert Trial(clean, "twice", "").judged(fork, must_write=()).outcome is Outcome.SAME
+
+
+@pytest.mark.parametrize("must_write", [None, ()])
+def test_where_even_the_clean_run_wrote_nothing_though_it_read_rows_every_experiment_is_void(
+    spark: SparkSession, must_write: tuple[str, ...] | None
+) -> None:
+    table = Table("load", "orders", spark.range(2), (), "merge")
+    clean = Clean([table], {"load": measure(table.rows)}, {"load": False}, total=2, seconds=1.0, had_rows=True)
+    fork = cast(Fork, Skipped(table))
+    void = Trial(clean, "killed", "at committing").judged(fork, must_write=must_write)
+    assert void.outcome is Outcome.VOID
+    assert void.message.startswith("the clean run wrote nothing, so nothing was tried")
+    # Where the orders of several windows are tried, those before the newest one count as well; and an input without
+    # a row has nothing to write.
+    several = replace(clean, earlier={"load": True})
+    assert "a token skipped it" in Trial(several, "out of order", "").judged(fork, every_window=True).message
+    assert Trial(replace(clean, had_rows=False), "killed", "").judged(fork).outcome is Outcome.SAME
 
 
 # Real processes
@@ -391,3 +477,53 @@ def test_what_cannot_be_asked_is_told_before_spark_is_needed(shop: Shop) -> None
     assert shop.do("prove", "nothing").code == 2
     nowhere = shop.do("prove", "orders", "--html", shop.root / "no" / "page.html")
     assert (nowhere.code, "cannot be written" in nowhere.stderr) == (2, True)
+
+
+# Rows of other windows
+
+
+REACHES_OUT = """
+import pathlib
+
+def load(source, context):
+    root = pathlib.Path(__file__).parent.parent / ".samewise" / "prove"
+    forks = sorted(root.glob("*/fork-*/tables/load"), key=lambda path: int(path.parts[-3].removeprefix("fork-")))
+    # 5 is the fork of the first experiment: another day's row gets another value there.
+    if forks[-1].parts[-3] == "fork-5" and SPOILS:
+        source.sparkSession.sql(f"UPDATE delta.`{forks[-1]}` SET amount = amount + 1 WHERE order_date <> '2026-04-25'")
+    return source
+"""
+
+
+@pytest.mark.parametrize("spoils", [False, True], ids=["sound", "broken"])
+def test_rows_of_other_windows_are_compared_also_where_they_lie_in_one_file_with_those_of_the_window(
+    shop: Shop, spark: SparkSession, monkeypatch: pytest.MonkeyPatch, spoils: bool
+) -> None:
+    shop.write("pipelines/orders.py", REACHES_OUT.replace("SPOILS", str(spoils)))
+    shop.pipeline({"transform": "orders.py:load"})
+    shop.orders()
+    shop.orders([(3, "1.00", "new"), (4, "2.00", "new")], day=NEXT_DAY)
+    (shop.root / ".samewise" / "prove" / "x" / "fork-0" / "tables" / "load").mkdir(parents=True)
+    for day in (DAY, NEXT_DAY):
+        assert shop.run(window=day).code == 0
+    spark.sql(f"OPTIMIZE delta.`{shop.root}/warehouse/orders`")
+    # Without a state store the fork is the table as it is: one file, of which the window's rows are replaced.
+    (shop.root / ".samewise" / "state.db").unlink()
+    looked: list[object] = []
+    measured = elsewhere._measured
+
+    def watched(frame: Any) -> Any:
+        looked.append(frame)
+        return measured(frame)
+
+    monkeypatch.setattr(elsewhere, "_measured", watched)
+    proof = proved(shop, spark, window=DAY, only=["shuffled"])
+    assert len(looked) == 4, "both sides of both layouts"
+    if not spoils:
+        assert proof.holds, told(proof)
+        return
+    (found,) = the_different(proof)
+    assert found.cause is Cause.OTHER_WINDOWS, told(proof)
+    assert "4 in all as after one clean run, with other values" in found.message
+    assert found.difference is not None
+    assert (found.difference.changed, found.difference.changed_columns) == (2, ("amount",))

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,29 +70,77 @@ def test_a_proof_without_a_state_store_makes_none(shop: Shop, spark: SparkSessio
     assert list(kept.glob("fork-*/tables/load/_delta_log"))
 
 
-def test_a_killed_proof_touched_nothing_and_the_next_one_removes_what_it_left(shop: Shop, spark: SparkSession) -> None:
-    shop.settings(spark={"master": "local[1]"})
-    shop.orders()
-    assert shop.run().code == 0
-    before = everything(shop)
+def _kill_a_proof(shop: Shop, is_under_way: Callable[[], bool]) -> None:
+    """Start `samewise prove` as a process, and kill it as soon as it has come so far."""
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "SAMEWISE_FAST_JVM": "1"}
     words = [sys.executable, "-m", "samewise", "prove", "orders", "--project", str(shop.root)]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environ)
     try:
         give_up_at = time.monotonic() + 600
-        while not any(list(folder.glob("fork-5/tables/load/_delta_log/*1.json")) for folder in scratch(shop)):
+        while not is_under_way():
             assert process.poll() is None, process.communicate()[0]
             assert time.monotonic() < give_up_at
             time.sleep(0.05)
     finally:
         process.send_signal(signal.SIGKILL)
         process.communicate()
+
+
+def test_a_killed_proof_touched_nothing_and_the_next_one_removes_what_it_left(shop: Shop, spark: SparkSession) -> None:
+    shop.settings(spark={"master": "local[1]"})
+    shop.orders()
+    assert shop.run().code == 0
+    before = everything(shop)
+    _kill_a_proof(
+        shop, lambda: any(list(folder.glob("fork-5/tables/load/_delta_log/*1.json")) for folder in scratch(shop))
+    )
     assert everything(shop) == before
     (left,) = scratch(shop)
     with samewise.open_project(shop.root, spark=spark) as project:
         assert project.prove("orders", only=["twice"]).holds
     assert scratch(shop) == [], left
     assert everything(shop) == before
+
+
+def test_a_killed_proof_touched_no_table_of_postgresql_and_the_next_one_drops_its_schemas(
+    tmp_path: Path, postgres_server: PostgresServer, spark: SparkSession
+) -> None:
+    shop = PostgresShop(tmp_path / "shop", postgres_server)
+    shop.settings(spark={"master": "local[1]"})
+    shop.strategy("merge")
+    shop.orders()
+    shop.orders([(2, "5.00", "new"), (3, "1.00", "paid")], day=NEXT_DAY)
+    assert shop.run(window=DAY).code == 0
+
+    def looked_at() -> list[object]:
+        tables = "orders", "samewise_commits", "samewise_targets", "samewise_tokens"
+        return [
+            *(shop.ask(f"SELECT xmin::text, ctid::text, t.* FROM {{s}}.{table} t ORDER BY 2") for table in tables),
+            shop.ask("SELECT nspname::text FROM pg_namespace WHERE nspname = '{s}'"),
+            shop.ask(
+                "SELECT relname::text, relfilenode::bigint, relhastriggers FROM pg_class"
+                " WHERE relnamespace = '{s}'::regnamespace ORDER BY 1"
+            ),
+            everything(shop),
+        ]
+
+    def forks() -> list[str]:
+        """The scratch schemas of this shop's proofs."""
+        names = [folder.name for folder in scratch(shop)]
+        found = shop.ask("SELECT nspname::text FROM pg_namespace WHERE nspname LIKE 'samewise\\_prove\\_%'")
+        return [str(schema) for (schema,) in found if any(name in str(schema) for name in names)]
+
+    before = looked_at()
+    # The first experiment has its fork: there is one with rows, and something is written on another.
+    _kill_a_proof(shop, lambda: len(forks()) >= 5)
+    assert looked_at() == before
+    left = forks()
+    assert len(left) >= 5
+    with samewise.open_project(shop.root, spark=spark) as project:
+        assert project.prove("orders", only=["twice"]).holds
+    assert shop.ask("SELECT nspname::text FROM pg_namespace WHERE nspname = ANY(%s)", left) == []
+    assert scratch(shop) == []
+    assert looked_at() == before
 
 
 def test_a_real_table_of_postgresql_its_bookkeeping_and_its_sequences_are_not_touched(

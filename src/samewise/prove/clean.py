@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from samewise.core.errors import Refused, SamewiseError
 from samewise.prove.compare import measure
-from samewise.prove.laboratory import Laboratory, Ran, Start, Table
+from samewise.prove.laboratory import Fork, Laboratory, Ran, Start, Table
 from samewise.prove.verdict import Figures
 
 
@@ -19,15 +19,27 @@ class Clean:
     figures: Mapping[str, Figures]
     """By task."""
     wrote: Mapping[str, bool]
+    """Which tasks landed a commit in the newest window's run, by task."""
     total: int
     seconds: float
     """Of the newest window's run."""
     force: bool = False
     """True where a run without --force finds nothing to do."""
     others: Sequence[Table] = ()
-    """The rows of other windows, which are counted, and looked at only where their number is another."""
+    """The rows of other windows, which are looked at one by one only where they are known to differ."""
+    fork: Fork | None = None
+    """Where all this is; nothing runs there any more."""
+    earlier: Mapping[str, bool] = field(default_factory=dict)
+    """Which tasks landed one in the runs of the windows before."""
+    had_rows: bool = False
+    """True where there were rows to load in the newest window's run."""
     known: dict[tuple[str, str], Figures] = field(default_factory=dict)
     """What was found to be the same, by task and identity: it need not be measured again."""
+
+    @property
+    def wrote_at_all(self) -> Mapping[str, bool]:
+        """Which tasks landed a commit in the run of any window."""
+        return {task: landed or self.earlier.get(task, False) for task, landed in self.wrote.items()}
 
     @property
     def main(self) -> Figures | None:
@@ -41,7 +53,11 @@ def clean(lab: Laboratory) -> Clean:
     with lab.fork(Start.BASE) as fork:
         force = False
         for window in earlier:
-            _checked(fork.run([window]))
+            ran = fork.run([window])
+            if not (_is_refusal(ran) and lab.leave_out(window, _why(ran))):
+                _checked(ran)
+        before = fork.wrote() if earlier else {}
+        fork.begin()
         lab.keep(fork, Start.BEFORE)
         ran = _checked(fork.run([newest]))
         if ran.unchanged:
@@ -59,11 +75,34 @@ def clean(lab: Laboratory) -> Clean:
                 code="nothing_to_prove",
             )
         figures = {table.task: measure(table.rows, table.key) for table in tables}
-        reference = Clean(tables, figures, fork.wrote(), kept.total(), ran.seconds, force, kept.others())
+        total = kept.total()
+        # An incremental run that read nothing may just have found nothing new.
+        had_rows = any(result.rows_read for result in ran.results) or (lab.is_incremental and total > 0)
+        reference = Clean(
+            tables,
+            figures,
+            fork.wrote(),
+            total,
+            ran.seconds,
+            force,
+            others=kept.others(),
+            fork=kept,
+            earlier=before,
+            had_rows=had_rows,
+        )
         for task, measured in figures.items():
             if (identity := kept.identity(task)) is not None:
                 reference.known[task, identity] = measured
         return reference
+
+
+def _is_refusal(ran: Ran) -> bool:
+    """Data that is refused leaves everything as it was."""
+    return ran.failed is not None and isinstance(ran.failed.error, Refused)
+
+
+def _why(ran: Ran) -> str:
+    return "" if ran.failed is None or ran.failed.error is None else ran.failed.error.message
 
 
 def _checked(ran: Ran) -> Ran:

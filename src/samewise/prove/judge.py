@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -13,6 +13,8 @@ from samewise.prove.clean import Clean
 from samewise.prove.compare import compare
 from samewise.prove.laboratory import Fork, Laboratory, Ran
 from samewise.prove.verdict import Cause, Difference, Figures, Outcome, Verdict
+
+_IDLE = "the clean run wrote nothing, so nothing was tried: its rows are there already, or the transform leaves none"
 
 Part: TypeAlias = Callable[[Laboratory, Clean], Iterator[Verdict]]
 """An experiment, or a part of one that needs nothing of the others."""
@@ -53,13 +55,18 @@ class Trial:
     def skipped(self, message: str) -> Verdict:
         return self._verdict(Outcome.SKIPPED, message=message)
 
-    def judged(self, fork: Fork, note: str = "", *, must_write: Collection[str] | None = None) -> Verdict:
+    def judged(
+        self, fork: Fork, note: str = "", *, must_write: Collection[str] | None = None, every_window: bool = False
+    ) -> Verdict:
         """The verdict of a fork on which everything has run: is it as the clean run left it?
 
         `must_write`: the tasks that cannot have come there without a commit; those of the clean run unless told.
+        `every_window`: all windows were run, and not the newest one alone.
         """
+        clean_wrote = self.clean.wrote_at_all if every_window else self.clean.wrote
         found = {table.task: table for table in fork.tables()}
         last: Figures | None = None
+        fresh: dict[tuple[str, str | None], Figures] = {}
         for table in self.clean.tables:
             other = found.get(table.task)
             if other is None:
@@ -71,8 +78,7 @@ class Trial:
             last, difference = compare(
                 table.rows, other.rows, key=table.key, clean_figures=self.clean.figures[table.task]
             )
-            if difference is None and identity is not None:
-                self.clean.known[table.task, identity] = last
+            fresh[table.task, identity] = last
             if difference is not None:
                 cause = causes.likely(difference, experiment=self.experiment, strategy=table.strategy, code=table.code)
                 told = causes.sentence(cause, difference)
@@ -83,14 +89,24 @@ class Trial:
         total = fork.total()
         if total != self.clean.total:
             return self._others(fork, f"{total} in all, {self.clean.total} after one clean run")
-        unwritten = self._unwritten(fork, must_write)
+        for (task, identity), figures in fresh.items():
+            if self.clean.fork is not None and fork.differs_elsewhere(task, self.clean.fork, figures.rows):
+                return self._others(fork, f"{total} in all as after one clean run, with other values")
+            if identity is not None:
+                self.clean.known[task, identity] = figures
+        if self.clean.had_rows and not any(clean_wrote.values()):
+            # A kill, another layout, another runner: none of them can harm a run that leaves everything as it is.
+            return self._verdict(Outcome.VOID, last, message=_IDLE)
+        wrote = fork.wrote()
+        wanted = [task for task, landed in clean_wrote.items() if landed] if must_write is None else must_write
+        unwritten = [task for task in wanted if not wrote.get(task)]
         if unwritten:
             names = ", ".join(unwritten)
             return self._verdict(Outcome.VOID, last, message=f"nothing was written by {names}: a token skipped it")
         return self._verdict(Outcome.SAME, last, message=note)
 
     def _others(self, fork: Fork, counted: str) -> Verdict:
-        """The verdict where the rows of the windows are right, and there are more or fewer in all."""
+        """The verdict where the rows of the windows are right, and those of others are not."""
         cause = Cause.OTHER_WINDOWS
         found = {table.task: table for table in fork.others()}
         figures: Figures | None = None
@@ -102,11 +118,6 @@ class Trial:
         told = causes.sentence(cause, difference)
         message = f"rows of other windows changed: {counted}: {told}"
         return self._verdict(Outcome.DIFFERENT, figures, difference=difference, cause=cause, message=message)
-
-    def _unwritten(self, fork: Fork, must_write: Collection[str] | None) -> Sequence[str]:
-        wrote = fork.wrote()
-        wanted = [task for task, landed in self.clean.wrote.items() if landed] if must_write is None else must_write
-        return [task for task in wanted if not wrote.get(task)]
 
     def _verdict(self, outcome: Outcome, figures: Figures | None = None, **told: object) -> Verdict:
         seconds = round(time.monotonic() - self.began, 3)

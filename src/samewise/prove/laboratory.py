@@ -28,6 +28,8 @@ class Start(StrEnum):
     """As the clean run left it when it had only the newest window to go."""
     AFTER = "after"
     """As the clean run left it."""
+    AGAIN = "again"
+    """As the clean run left it, with the state of before: what that run read is due once more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,9 @@ class Fork(Protocol):
     ) -> Ran:
         """Run these windows, oldest first, in the calling thread. Two at once need a `lane` each."""
 
+    def begin(self) -> None:
+        """From here on `wrote` looks."""
+
     def tables(self) -> Sequence[Table]:
         """Every target that is there, lazily, in the order of the tasks. Compared is what a run could change."""
 
@@ -122,12 +127,15 @@ class Fork(Protocol):
     def total(self) -> int:
         """Rows of all targets together, those that are not compared as well."""
 
+    def differs_elsewhere(self, task: str, clean: Fork, rows: int) -> bool:
+        """Whether rows of windows that are not compared are others than on `clean`; `rows`: how many are compared."""
+
     def identity(self, task: str) -> str | None:
         """The same for two forks whose table of a task is the very same, not just equal; None where that is not known.
         What was measured once is then not measured again."""
 
     def wrote(self) -> Mapping[str, bool]:
-        """Whether each task has landed a commit of its own on this fork since it was made."""
+        """Whether each task has landed a commit of its own on this fork since it was made, or began anew."""
 
     def window_rows(self, window: Window) -> Mapping[str, int]:
         """How many rows each task's target holds of a window; tasks that write by key are left out."""
@@ -153,12 +161,19 @@ class Laboratory(Protocol):
         """True where a run goes on from where the last one ended, so that the order of windows means nothing."""
 
     @property
+    def last_one(self) -> bool:
+        """True where one window was asked for, however many there are."""
+
+    @property
     def notes(self) -> Sequence[str]:
         """What experiments here cannot see, in words."""
 
     @property
     def lanes(self) -> int:
         """How many experiments are made side by side: a run of a small window is mostly waiting."""
+
+    def leave_out(self, window: Window, why: str) -> bool:
+        """Do without a window that cannot be loaded; False, and nothing done, where it is what is to be proved."""
 
     def label(self, window: Window) -> str: ...
 

@@ -27,14 +27,14 @@ def order(lab: Laboratory, clean: Clean) -> Iterator[Verdict]:
                 ran = fork.run([window])
                 trial.count(fork)
                 failed = failed or trial.failed(ran) or trial.passed_over(ran)
-            yield failed or trial.judged(fork)
+            yield failed or trial.judged(fork, every_window=True)
     trial = Trial(clean, NAME, f"{lab.label(windows[0])} replayed last")
     with lab.fork(Start.AFTER) as fork:
         trial.counts.append(clean.total)
         ran = fork.run(windows[:1], force=True)
         trial.count(fork)
         failed = trial.failed(ran) or trial.passed_over(ran)
-        yield failed or trial.judged(fork, must_write=rewriting(lab, clean))
+        yield failed or trial.judged(fork, must_write=rewriting(lab, clean), every_window=True)
 
 
 def _orders(windows: Sequence[Window]) -> Iterator[Sequence[Window]]:
@@ -48,5 +48,7 @@ def _why_not(lab: Laboratory) -> str:
     if lab.is_incremental or lab.windows[0].is_full:
         return "there is one window, `full`, so there is no order"
     if "by key" in lab.on_empty.values():
-        return "only one window has data; --last N takes more"
+        if lab.last_one:
+            return "one window was asked for; --last N takes more"
+        return "no window before it has data that can be loaded, so there is no other order"
     return "a window replaces its own rows only; --last N tries several anyway"

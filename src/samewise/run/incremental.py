@@ -180,6 +180,12 @@ def was_buried(job: Job, run: RunRecord, store: Store, head: Head | None) -> boo
     return bool(why_over(job, receipts.latest(store, job.pipeline, job.task, FULL), head))
 
 
+def went_on_from(run: RunRecord) -> datetime | None:
+    """The watermark from which a run went on; None where it read everything, has none, or nobody knows any more."""
+    base = run.source.details.get("base")
+    return None if base in (None, _ALL, _NEW) else parse_instant(base)
+
+
 def reached(job: Job, run: RunRecord) -> datetime | None:
     """Where the watermark stands once this run has landed; None for a task that has none of its own."""
     return parse_instant(run.source.details["to"]) if isinstance(job.incremental, Since) else None

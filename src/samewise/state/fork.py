@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Table, and_, func, insert, select, update
+from sqlalchemy import ColumnElement, Table, and_, delete, func, insert, select, update
 
 from samewise.core.windows import FULL
 from samewise.state import migrate
 from samewise.state.engine import connect, read_url
+from samewise.state.plain import fixed_text
 from samewise.state.store import Store
 from samewise.state.tables import attempts, contracts, files, leases, receipts, runs, tasks, watermark_moves
 
 _OF_A_TASK = (tasks, contracts, watermark_moves, files)
 """What holds for a task, whatever its windows are: watermark, contracts, load epochs, the ledger of files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """A load of a task that goes on from where the last one ended."""
+
+    run_id: str
+    generation: int
+    version: int
+    """Of the target, with its rows."""
 
 
 def is_current(url: str) -> bool:
@@ -60,6 +73,47 @@ def landed_at(store: Store, pipeline: str, target: str, table_id: str, windows: 
     with store.reading() as connection:
         found: int | None = connection.execute(query).scalar()
     return found
+
+
+def last_load(store: Store, pipeline: str, task: str, target: str, table_id: str) -> Load | None:
+    """The last load of a task without windows that wrote rows to this very table; None if none did."""
+    query = (
+        select(receipts.c.run_id, receipts.c.generation, receipts.c.target_version)
+        .where(
+            receipts.c.pipeline == pipeline,
+            receipts.c.task == task,
+            receipts.c.target == target,
+            receipts.c.table_id == table_id,
+            receipts.c.window_key == FULL.key,
+            receipts.c.wrote,
+        )
+        .order_by(receipts.c.generation.desc())
+        .limit(1)
+    )
+    with store.reading() as connection:
+        row = connection.execute(query).first()
+    return None if row is None else Load(*row)
+
+
+def take_back(real: Store, scratch: Store, pipeline: str, task: str, load: Load, mark: datetime | None) -> None:
+    """Make `scratch` forget a load and all later ones of the task: its watermark is `mark`, their files are new."""
+    later = select(receipts.c.run_id).where(
+        receipts.c.pipeline == pipeline, receipts.c.task == task, receipts.c.generation >= load.generation
+    )
+    with real.reading() as connection:
+        loaded = list(connection.execute(later).scalars())
+    with scratch.transaction() as connection:
+        ours = and_(tasks.c.pipeline == pipeline, tasks.c.task == task)
+        connection.execute(update(tasks).where(ours).values(watermark=None if mark is None else fixed_text(mark)))
+        connection.execute(
+            delete(files).where(files.c.pipeline == pipeline, files.c.task == task, files.c.run_id.in_(loaded))
+        )
+
+
+def raise_epochs(scratch: Store) -> None:
+    """Let what is loaded next count as later than what is there, as with --force: whatever differs is written then."""
+    with scratch.transaction() as connection:
+        connection.execute(update(tasks).values(epoch=tasks.c.epoch + 1))
 
 
 def move(scratch: Store, targets: Mapping[str, str], staging: tuple[str, str]) -> None:

@@ -185,6 +185,17 @@ class DeltaLog:
                 return None
         return sum(int(row[column]) for row in rows)
 
+    def counts(self) -> dict[str, int] | None:
+        """How many rows each file holds, by its path; None where the log does not tell."""
+        with _reading(self._location):
+            actions = self._table.get_add_actions(flatten=True)
+            if "num_records" not in actions.column_names or _deletions(self._table):
+                return None
+            rows = actions.select(["path", "num_records"]).to_struct_array().to_pylist()
+        if any(row["num_records"] is None for row in rows):
+            return None
+        return {row["path"]: int(row["num_records"]) for row in rows}
+
     def schema_at(self, version: int) -> Schema:
         table = self._at(version)
         with _reading(self._location):

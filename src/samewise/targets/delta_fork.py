@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from samewise.core.ids import stable_hash
 from samewise.core.ports import Spark
 from samewise.core.records import Owner
+from samewise.core.sql import Span
 from samewise.storage.delta_log import CannotRead, DeltaLog
 from samewise.storage.files import is_local, local_path, spark_folder
 from samewise.targets.delta import DeltaTarget
@@ -26,16 +28,20 @@ _FEW_FILES = 50
 """More are not listed in a checksum by Delta either."""
 
 
-def clone(real: DeltaTarget, fork: DeltaTarget, owner: Owner, spark: Spark, *, before: int | None) -> bool:
+def clone(
+    real: DeltaTarget, fork: DeltaTarget, owner: Owner, spark: Spark, *, before: int | None, or_none: bool = False
+) -> bool:
     """Make `fork` a clone of `real`, owned by `owner`: as it was just before version `before`, else as it is now.
 
-    Where the older version cannot be had any more (its log or its files are gone), the newest is taken: False.
-    A target that does not exist yet has an empty fork: none.
+    Where the older version cannot be had any more (its log or its files are gone), the newest is taken, or with
+    `or_none` none at all: False. A target that does not exist yet has an empty fork: none.
     """
     if not real.exists():
         return True
     found = bool(before) and _clone_whole(real, fork, owner, spark, f" VERSION AS OF {(before or 0) - 1}")
     if not found:
+        if before and or_none:
+            return False
         _clone(real, fork, owner, spark, "")
     if fork.folder is not None and is_local(fork.folder):
         _sum_up(Path(local_path(fork.folder)) / "_delta_log")
@@ -109,16 +115,70 @@ def rows(fork: DeltaTarget, spark: Spark) -> DataFrame | None:
     Of a log that it has not seen before Delta makes a table first, and for a small one that takes longer than the rest.
     """
     log, folder = _log(fork), fork.folder
-    if log is None or folder is None or not is_local(folder) or log.partition_columns:
+    if log is None or folder is None:
         return None
     try:
         files = log.files(None, log.version)
     except CannotRead:
         return None
-    paths = [_plain(os.path.join(local_path(folder), file.path)) for file in files]
-    if not files or any(file.mark for file in files) or not all(os.path.isfile(path) for path in paths):
+    return None if any(file.mark for file in files) else _rows_in(log, folder, [file.path for file in files], spark)
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """What two forks of a table do not share. Both have the rows of some spans; the question is what else differs."""
+
+    sides: tuple[_Side, _Side]
+    is_cut: bool
+    """True where a file that they do share may hold rows of the spans."""
+
+    def holds_only(self, rows: int) -> bool:
+        """Whether the files hold so many rows each as the spans do, so that they hold those and no others."""
+        return not self.is_cut and all(side.count == rows for side in self.sides)
+
+    def rows(self, spark: Spark) -> tuple[DataFrame, DataFrame] | None:
+        """The rows of these files; None where Delta itself has to be asked, for all rows then."""
+        first, second = (_rows_in(side.log, side.folder, side.files, spark) for side in self.sides)
+        return None if first is None or second is None else (first, second)
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    log: DeltaLog
+    folder: str
+    files: Collection[str]
+    count: int
+
+
+def apart(one: DeltaTarget, other: DeltaTarget, spans: Sequence[Span]) -> Apart | None:
+    """In which files two forks differ; None where their logs do not tell."""
+    logs, folders = [_log(fork) for fork in (one, other)], [fork.folder for fork in (one, other)]
+    found: list[tuple[DeltaLog, str, dict[str, tuple[str, int]]]] = []
+    try:
+        for log, folder in zip(logs, folders, strict=True):
+            counts = None if log is None else log.counts()
+            if log is None or folder is None or counts is None:
+                return None
+            # By name: that is random, and a fork's fork may have the same file in another folder.
+            found.append((log, folder, {path.rpartition("/")[2]: (path, rows) for path, rows in counts.items()}))
+        (mine, _, these), (_, _, those) = found
+        inside = {file.path.rpartition("/")[2] for span in spans for file in mine.files(span, mine.version)}
+    except CannotRead:
         return None
-    return rows_of(spark(), log, paths)
+    shared = these.keys() & those.keys()
+    sides = []
+    for log, folder, files in found:
+        own = [entry for name, entry in files.items() if name not in shared]
+        sides.append(_Side(log, folder, [path for path, _ in own], sum(rows for _, rows in own)))
+    return Apart((sides[0], sides[1]), is_cut=bool(shared & inside))
+
+
+def _rows_in(log: DeltaLog, folder: str, files: Collection[str], spark: Spark) -> DataFrame | None:
+    """The rows of some files of a table, none of which has deleted ones."""
+    if not files or not is_local(folder) or log.partition_columns:
+        return None
+    paths = [_plain(os.path.join(local_path(folder), file)) for file in files]
+    return rows_of(spark(), log, paths) if all(os.path.isfile(path) for path in paths) else None
 
 
 def count_rows(fork: DeltaTarget, *, null_in: str | None = None) -> int | None:

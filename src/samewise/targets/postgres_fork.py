@@ -95,6 +95,15 @@ def fork_table(
         return is_whole
 
 
+def hash_outside(session: Session, place: tuple[str, str], spans: Sequence[Span]) -> tuple[object, ...]:
+    """The same for the same rows outside of these spans, in whatever order they are."""
+    there = find_relation(session, *place)
+    if there is None:
+        return ()
+    hashed = text("SELECT count(*), sum(hashtextextended(t::text, 0)::numeric) FROM {} AS t WHERE ({}) IS NOT TRUE")
+    return tuple(session.execute(hashed.format(name(*place), _any_of(spans, there))).fetchone() or ())
+
+
 def drop_schema(session: Session, schema: str) -> None:
     """Drop a fork. A second call does nothing."""
     assert schema.startswith(PREFIX)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -15,10 +12,10 @@ from samewise.core import failpoints
 from samewise.core.failpoints import Kill, Killed
 from samewise.core.keyed import BOOKKEEPING_PREFIX, DELETED_AT
 from samewise.core.ports import Source, Spark
-from samewise.core.sql import quote
+from samewise.core.sql import Span, quote
 from samewise.core.windows import Window
 from samewise.prove.inputs import TwistedSource
-from samewise.prove.laboratory import AS_IT_IS, KillAt, Ran, Table, Twist
+from samewise.prove.laboratory import AS_IT_IS, Fork, KillAt, Ran, Table, Twist
 from samewise.run.events import Event, Listener, WindowBegan
 from samewise.run.job import Job
 from samewise.run.pipeline import run_pipeline
@@ -31,7 +28,8 @@ from samewise.state import leases
 from samewise.state.store import Store
 from samewise.targets import delta_fork
 from samewise.targets.delta import DeltaTarget
-from samewise.wiring.fork_place import PLACE
+from samewise.wiring import elsewhere
+from samewise.wiring.fork_place import PLACE, STATE_FILE, trace
 from samewise.wiring.parts import build_graph
 
 if TYPE_CHECKING:
@@ -78,12 +76,8 @@ class ForkedPipeline:
     versions: dict[str, int] = field(default_factory=dict)
     _graphs: dict[str, Graph] = field(default_factory=dict)
 
-    @property
-    def state_file(self) -> Path:
-        return self.folder / "state.db"
-
     def open_store(self) -> Store:
-        return Store.open(f"sqlite:///{self.state_file}")
+        return Store.open(f"sqlite:///{self.folder / STATE_FILE}")
 
     def graph(self, purpose: str = _LOOK) -> Graph:
         """The jobs on this fork, with a session for a purpose. To look at what is there is one: all tables that are
@@ -127,7 +121,7 @@ class ForkedPipeline:
                 results = run_pipeline(graph, windows, store, options, self.emit).windows
                 return Ran(results, time.monotonic() - began)
             traces: list[str] = []
-            order = Kill(kill.point, armed=False, on_fire=lambda: traces.append(self._trace()))
+            order = Kill(kill.point, armed=False, on_fire=lambda: traces.append(trace(self.folder)))
             try:
                 with failpoints.killing(order):
                     results = run_pipeline(graph, windows, store, options, armed_by(order, kill, self.emit)).windows
@@ -135,7 +129,7 @@ class ForkedPipeline:
                 pass
             else:
                 return Ran(results, time.monotonic() - began, fired=order.fired)
-        wrote = traces != [self._trace()]
+        wrote = traces != [trace(self.folder)]
         with self.open_store() as store:
             leases.orphan(store)
         # What it knew about the target died with it.
@@ -181,6 +175,12 @@ class ForkedPipeline:
                 counts[job.task] = 0 if rows is None else rows.count()
         return counts
 
+    def differs_elsewhere(self, task: str, clean: Fork, rows: int) -> bool:
+        assert isinstance(clean, ForkedPipeline)
+        mine, other = (next(job for job in fork.graph().jobs if job.task == task) for fork in (self, clean))
+        spans = self._proved(mine)
+        return spans is not None and elsewhere.differs(other, mine, spans, rows)
+
     def _count(self, job: Job) -> int:
         head = job.target.head()
         if head is None:
@@ -213,20 +213,22 @@ class ForkedPipeline:
 
     def _compared(self, job: Job) -> DataFrame | None:
         """Of a target whose windows replace their own rows, those of the windows; the rest is counted."""
-        rows, mine = self._seen(job), self._in_windows(job)
-        return rows if rows is None or mine is None else rows.where(mine)
+        rows, spans = self._seen(job), self._proved(job)
+        if rows is None or spans is None:
+            return rows
+        return rows.where(" OR ".join(f"({span.sql})" for span in spans))
 
     def _not_compared(self, job: Job) -> DataFrame | None:
-        rows, mine = self._seen(job), self._in_windows(job)
-        return None if rows is None or mine is None else rows.where(f"NOT coalesce({mine}, false)")
+        rows, spans = self._seen(job), self._proved(job)
+        return None if rows is None or spans is None else rows.where(elsewhere.outside(spans))
 
-    def _in_windows(self, job: Job) -> str | None:
+    def _proved(self, job: Job) -> Sequence[Span] | None:
         """What tells the rows of the windows from others; None where the whole table is compared."""
         head = job.target.head()
         if head is None or job.grid is None or job.keyed is not None:
             return None
         spans = [job.span(window, head.schema) for window in self.windows]
-        return " OR ".join(f"({span.sql})" for span in spans if span is not None)
+        return [span for span in spans if span is not None]
 
     def _twisted(self, twist: Twist, lane: int) -> Graph:
         if twist == AS_IT_IS:
@@ -256,18 +258,6 @@ class ForkedPipeline:
         if isinstance(ref, PostgresSource):
             ref = ref.ref
         return self.loaded.location(ref, self.spec).key if isinstance(ref, TableRef | PostgresRef) else None
-
-    def _trace(self) -> str:
-        """Changes with everything that a run writes outside its target."""
-        found = hashlib.sha256()
-        # Its rows, not its bytes: those of a write-ahead log move when the last connection closes.
-        with closing(sqlite3.connect(self.state_file)) as connection:
-            for line in connection.iterdump():
-                found.update(line.encode())
-        for file in sorted(path for path in self.folder.rglob("*") if path.is_file()):
-            if not file.name.startswith(self.state_file.name):
-                found.update(f"{file.relative_to(self.folder)} {file.stat().st_size}\n".encode())
-        return found.hexdigest()
 
 
 def armed_by(order: Kill, kill: KillAt, emit: Listener) -> Listener:

@@ -16,12 +16,14 @@ from samewise.plan.protocol import Step, planned_steps
 from samewise.prove.laboratory import Fork, Start, Stop
 from samewise.prove.scratch import Scratch
 from samewise.run.events import Event, Listener, StepBegan
+from samewise.run.incremental import went_on_from
 from samewise.run.job import Job
 from samewise.run.schedule import Graph, in_order
 from samewise.spec.load import Loaded
 from samewise.spec.owners import Location
 from samewise.spec.pipeline import PipelineSpec
 from samewise.state import fork as state_fork
+from samewise.state import runs
 from samewise.state.store import Store
 from samewise.storage.files import join
 from samewise.wiring.fork_place import PLACE, copy_state, forked
@@ -53,6 +55,9 @@ class Lab:
     targets: TargetForks
     process: Process | None = None
     runs_in: str = "main"
+    beside: Sequence[Window] = ()
+    """Of the windows those that nobody asked for: the others are loaded after them."""
+    last_one: bool = False
     notes: list[str] = field(default_factory=list)
     _counts: dict[tuple[str, str], int] = field(default_factory=dict)
     _kept: dict[Start, ForkedPipeline] = field(default_factory=dict)
@@ -76,6 +81,13 @@ class Lab:
         # With processes each of them has a JVM.
         return 3 if self.process is None else 2
 
+    def leave_out(self, window: Window, why: str) -> bool:
+        if window not in self.beside:
+            return False
+        self.windows = [other for other in self.windows if other != window]
+        self.notes.append(f"{self.label(window)} is left out, nobody asked for it: {why}")
+        return True
+
     def label(self, window: Window) -> str:
         return next((job.label(window) for job in self.real.jobs if job.grid is not None), "full")
 
@@ -85,7 +97,12 @@ class Lab:
 
     @contextmanager
     def fork(self, start: Start) -> Iterator[Fork]:
-        fork = self._copy(self._kept[start])
+        if start is Start.AGAIN:
+            fork = self._copy(self._kept[Start.AFTER], state_of=self._kept[Start.BEFORE])
+            with fork.open_store() as store:
+                state_fork.raise_epochs(store)
+        else:
+            fork = self._copy(self._kept[start])
         fork.begin()
         yield fork
 
@@ -106,36 +123,49 @@ class Lab:
         fork = self._new()
         pairs = list(zip(self.real.jobs, fork.graph().jobs, strict=True))
         tables = {job.task: None if (head := job.target.head()) is None else head.table_id for job in self.real.jobs}
-        before: dict[str, int | None] = {}
+        before: dict[str, _Landed] = {}
         with fork.open_store() as scratch, real_store() as store:
             store_id = scratch.store_id
             if store is not None:
                 keys = {job.target.key: mine.target.key for job, mine in pairs}
                 proved = [window.key for window in self.windows]
                 state_fork.copy_knowledge(store, scratch, self.spec.name, keys, proved)
-                before = {job.task: self._landed_at(job, store, tables[job.task]) for job in self.real.jobs}
+                before = {job.task: self._landed(job, store, scratch, tables[job.task]) for job in self.real.jobs}
         for job, mine in pairs:
             owner = Owner(store_id, self.spec.name, job.task, PLACE)
-            note = self.targets.clone(job, mine, owner, self.windows, before=before.get(job.task))
+            at = before.get(job.task, _Landed())
+            note = self.targets.clone(job, mine, owner, self.windows, before=at.first, is_loaded=at.has_last)
             self.notes += [] if note is None else [note]
         self._kept[Start.BASE] = fork
 
-    def _landed_at(self, job: Job, store: Store, table_id: str | None) -> int | None:
-        """The version at which the windows landed in the real target; None where it is to be forked as it is."""
-        if table_id is None or job.incremental is not None:
-            # An incremental run goes on from the watermark, so from what is there now.
-            return None
+    def _landed(self, job: Job, store: Store, scratch: Store, table_id: str | None) -> _Landed:
+        """Where the windows are in the real target. Of an incremental task, the last load that wrote rows; the
+        scratch store is taken back to before it: up to date as the real one is, it would leave nothing to load."""
+        if table_id is None:
+            return _Landed()
+        if job.incremental is not None:
+            load = state_fork.last_load(store, self.spec.name, job.task, job.target.key, table_id)
+            run = None if load is None else runs.get(store, load.run_id)
+            if load is None or run is None:
+                return _Landed()
+            state_fork.take_back(store, scratch, self.spec.name, job.task, load, went_on_from(run))
+            return _Landed(load.version, has_last=True)
         keys = [window.key for window in ([FULL] if job.grid is None else self.windows)]
-        return state_fork.landed_at(store, self.spec.name, job.target.key, table_id, keys)
+        first, last = (
+            state_fork.landed_at(store, self.spec.name, job.target.key, table_id, some) for some in (keys, keys[-1:])
+        )
+        return _Landed(first, last is not None)
 
-    def _copy(self, old: ForkedPipeline) -> ForkedPipeline:
-        new = self._new(copy_of=old)
+    def _copy(self, old: ForkedPipeline, state_of: ForkedPipeline | None = None) -> ForkedPipeline:
+        """Fork a fork: its targets, and its own state or that of another one."""
+        known = state_of or old
+        new = self._new(copy_of=known)
         moves = {}
-        for mine, other in zip(old.graph().jobs, new.graph().jobs, strict=True):
-            self.targets.copy(mine, other)
+        for mine, there, other in zip(known.graph().jobs, old.graph().jobs, new.graph().jobs, strict=True):
+            self.targets.copy(there, other)
             moves[mine.target.key] = other.target.key
         with new.open_store() as store:
-            state_fork.move(store, moves, (old.loaded.staging, new.loaded.staging))
+            state_fork.move(store, moves, (known.loaded.staging, new.loaded.staging))
         return new
 
     def _new(self, copy_of: ForkedPipeline | None = None) -> ForkedPipeline:
@@ -158,6 +188,15 @@ class Lab:
         # Of the dozens of runs here only what one is doing now is told: each experiment's end has its own line.
         if isinstance(event, StepBegan):
             self.emit(event)
+
+
+@dataclass(frozen=True, slots=True)
+class _Landed:
+    """Where what is to be proved has landed in a real target before."""
+
+    first: int | None = None
+    """The version with the first of it; None where none of it has."""
+    has_last: bool = False
 
 
 def points_of(job: Job) -> list[Failpoint]:

@@ -61,11 +61,13 @@ def prove_pipeline(project: Project, pipeline: str, asked: Asked) -> Proof:
     with _real_store(project) as store:
         now = datetime.now(UTC) if store is None else store.now()
     windows = choose_windows(project, spec, real, asked, now=now)
+    beside = _before(real, windows) if asked.window is not None and "order" in proof.chosen(asked.only) else []
     sweep(root)
     sweep_targets(real.jobs)
     scratch = make_scratch(root, _data_root(project, sessions("main")))
     targets = TargetForks(scratch.folder.name, sessions("main"))
-    lab = Lab(project.loaded, spec, real, windows, scratch, sessions, project.tell, targets)
+    lab = Lab(project.loaded, spec, real, [*beside, *windows], scratch, sessions, project.tell, targets)
+    lab.beside, lab.last_one = beside, asked.last == 1
     if asked.sigkill:
         lab.process = ForkProcess(project.env)
     with _removed(project, scratch, targets, keep=asked.keep):
@@ -126,16 +128,8 @@ def choose_windows(project: Project, spec: PipelineSpec, graph: Graph, asked: As
         return sorted(named) if windowed else [FULL]
     if not windowed:
         return [FULL]
-    keyed = any(job.keyed is not None for job in windowed)
-    wanted = asked.last or (KEYED_WINDOWS if keyed else 1)
-    grid = windowed[0].grid
-    assert grid is not None
-    found: list[Window] = []
-    for window in reversed(newest_windows(grid, _LOOK_BACK, now=now)):
-        if _has_data(windowed[0], window):
-            found.append(window)
-        if len(found) == wanted:
-            break
+    wanted = asked.last or (KEYED_WINDOWS if _is_keyed(graph) else 1)
+    found = _newest_with_data(windowed[0], wanted, now=now)
     if not found:
         raise Refused(
             f"{spec.name}: none of its newest windows has data",
@@ -143,6 +137,31 @@ def choose_windows(project: Project, spec: PipelineSpec, graph: Graph, asked: As
             next_step="name a window with --window",
             code="nothing_to_prove",
         )
+    return found
+
+
+def _before(graph: Graph, windows: Sequence[Window]) -> list[Window]:
+    """Where rows are written by key, the windows with data before the one that is named: it is loaded after them, so
+    their order is to be tried. Several that were named are an order of their own."""
+    windowed = [job for job in graph.jobs if job.grid is not None]
+    if len(windows) != 1 or windows[0].is_full or not _is_keyed(graph):
+        return []
+    return _newest_with_data(windowed[0], KEYED_WINDOWS - 1, now=windows[0].start)
+
+
+def _is_keyed(graph: Graph) -> bool:
+    return any(job.keyed is not None and job.grid is not None for job in graph.jobs)
+
+
+def _newest_with_data(job: Job, wanted: int, *, now: datetime) -> list[Window]:
+    """The newest windows that are over and have data, up to `wanted` of them, oldest first."""
+    assert job.grid is not None
+    found: list[Window] = []
+    for window in reversed(newest_windows(job.grid, _LOOK_BACK, now=now)):
+        if _has_data(job, window):
+            found.append(window)
+        if len(found) == wanted:
+            break
     return sorted(found)
 
 

@@ -34,6 +34,10 @@ _LANDED = (
     "PostgreSQL keeps no older version, so the forks begin with the rows of these windows, which have landed before; a "
     "run that writes nothing, or in another order, may look right"
 )
+_WITHOUT = (
+    "{why}, so the forks begin without a row, else there would be nothing left to write; how the rows that are loaded "
+    "meet those of earlier loads is not tried"
+)
 _BESIDE = (
     "other windows have more than {most:,} rows, so the forks hold only those of the windows right before and after; "
     "nothing is said about the rest"
@@ -57,14 +61,23 @@ class TargetForks:
         place, _, table = real.database
         return Location(database=(place, f"{_PREFIX}{self.name}_{fork}_{number}", table))
 
-    def clone(self, job: Job, mine: Job, owner: Owner, windows: Sequence[Window], *, before: int | None) -> str | None:
-        """Fork the real target of `job` to where `mine` has its own. What experiments on it cannot see, in words."""
+    def clone(
+        self, job: Job, mine: Job, owner: Owner, windows: Sequence[Window], *, before: int | None, is_loaded: bool
+    ) -> str | None:
+        """Fork the real target of `job` to where `mine` has its own. What experiments on it cannot see, in words.
+
+        `before`: the version with the first of what is loaded anew on the fork. `is_loaded`: it holds the last of it,
+        too. By key that would leave nothing to write, so such a fork has the older version, or no row.
+        """
+        spent = is_loaded and job.keyed is not None
         if isinstance(job.target, DeltaTarget) and isinstance(mine.target, DeltaTarget):
-            old = delta_fork.clone(job.target, mine.target, owner, self.spark, before=before)
-            return None if old else f"{job.target.key}: {_NEWEST}"
+            old = delta_fork.clone(job.target, mine.target, owner, self.spark, before=before, or_none=spent)
+            told = _WITHOUT.format(why="its version before these loads is gone") if spent else _NEWEST
+            return None if old else f"{job.target.key}: {told}"
         if job.keyed is not None:
-            self._fork_in_postgres(job, mine, rows=True, owner=owner)
-            return None if before is None else f"{job.target.key}: {_LANDED}"
+            self._fork_in_postgres(job, mine, rows=not spent, owner=owner)
+            told = _WITHOUT.format(why="PostgreSQL keeps no older version") if spent else _LANDED
+            return None if before is None else f"{job.target.key}: {told}"
         rows = _others(job, windows) if job.grid is not None else False
         is_whole = self._fork_in_postgres(job, mine, rows=rows, owner=owner)
         return None if is_whole else f"{job.target.key}: {_BESIDE.format(most=_MOST_ROWS)}"
