@@ -12,7 +12,7 @@ from typing import Any
 
 import samewise
 from samewise.run.session import LazySpark, SparkSettings
-from samewise.run.spark_conf import WORKING_CONF
+from samewise.run.spark_conf import working_conf
 
 DAY = "2026-04-25"
 WARM_UP_ROUNDS = 4
@@ -46,7 +46,7 @@ class Bench:
         self._rows = rows
         self.spark = LazySpark(SparkSettings(log_dir=folder / "logs", conf={"spark.driver.memory": "4g"}))()
         # By hand, as Spark comes: what Samewise sets for its own sessions is a part of what is measured.
-        for key in WORKING_CONF:
+        for key in working_conf("local[*]"):
             self.spark.conf.unset(key)
         self._project = folder / "project"
         self._make_orders()

@@ -26,12 +26,12 @@ from samewise.run.jars import ensure_jars
 from samewise.run.spark_conf import (
     DELTA_CONF,
     FAST_JVM_VARIABLE,
-    WORKING_CONF,
     SparkSettings,
     brings_delta,
     local_cores,
     session_conf,
     start_conf,
+    working_conf,
 )
 from samewise.run.spark_log import LOG4J_NAME, prepare_log
 
@@ -242,7 +242,8 @@ def _inherited(fresh: SparkSession) -> Mapping[str, str]:
 
 def _undecided(decided: Mapping[str, str]) -> dict[str, str]:
     """What suits the work, without what somebody has set already."""
-    return {key: value for key, value in WORKING_CONF.items() if key not in decided}
+    wanted = working_conf(decided.get("spark.master", ""))
+    return {key: value for key, value in wanted.items() if key not in decided}
 
 
 def _set_unless_fixed(spark: SparkSession, key: str, value: str) -> None:
@@ -331,7 +332,7 @@ def _connect(remote: str, conf: Mapping[str, str], zone: str) -> SparkSession:
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.remote(remote)
-    for key, value in {**WORKING_CONF, **conf, **session_conf(zone)}.items():
+    for key, value in {**working_conf(remote), **conf, **session_conf(zone)}.items():
         builder = builder.config(key, value)
     try:
         session: SparkSession = builder.create()

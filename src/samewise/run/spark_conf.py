@@ -62,6 +62,13 @@ WORKING_CONF = {
     # of microseconds is what Spark counts in, and takes a sixth of the time off a window with a timestamp.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
 }
+# On one machine a Spark job that asks for the sizes of forty files takes three times as long as asking for them.
+_LOCAL_WORKING_CONF = {"spark.sql.sources.parallelPartitionDiscovery.threshold": "256"}
+
+
+def working_conf(master: str) -> dict[str, str]:
+    """The defaults for the work itself, on a Spark of this kind."""
+    return WORKING_CONF | ({} if local_cores(master) is None else _LOCAL_WORKING_CONF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +136,7 @@ def start_conf(
         "spark.app.name": "samewise",
         "spark.ui.showConsoleProgress": "false",
         **DELTA_CONF,
-        **WORKING_CONF,
+        **working_conf(settings.effective_master),
         **local_conf(settings.effective_master),
         **settings.conf,
         **session_conf(settings.zone),

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from samewise.core.schema import Column, Schema
 from samewise.core.shapes import Fit, Shape, Taken, as_it_is
 from samewise.sources import malformed
 from samewise.sources.path_columns import PathColumns, find_path_columns
 from samewise.storage import files as storage
-from samewise.storage.parquet_footer import NotParquet, signature
+from samewise.storage.parquet_footer import NotParquet, noted, signature
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 _ORC_MAGIC = b"ORC"
+_SPARKS_SCHEMA = "org.apache.spark.sql.parquet.row.metadata"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +131,34 @@ def footer_structs(
             continue
         kind = _parquet_signature(path)
         if kind not in asked:
-            asked[kind] = ask_spark(path)
+            asked[kind] = _noted_by_spark(path) or ask_spark(path)
         found[path] = asked[kind]
     return found
+
+
+def _noted_by_spark(path: str) -> StructType | None:
+    """What Spark would answer, where it was Spark that wrote the file: it reads what it has noted there itself.
+
+    None where it did not, or where a column is more than its type says. Asking would cost a job.
+    """
+    from pyspark.sql.types import StructType
+
+    try:
+        text = noted(path, _SPARKS_SCHEMA)
+        struct = None if text is None else StructType.fromJson(_nullable(json.loads(text)))
+    except (NotParquet, ValueError, KeyError, TypeError):
+        return None
+    return None if struct is None or any(field.metadata for field in struct) else struct
+
+
+def _nullable(type: Any) -> Any:
+    """A type in Spark's JSON, as a file is read: any value may be missing."""
+    if isinstance(type, list):
+        return [_nullable(part) for part in type]
+    if not isinstance(type, dict):
+        return type
+    found = {key: value if key == "metadata" else _nullable(value) for key, value in type.items()}
+    return found | {key: True for key in ("nullable", "containsNull", "valueContainsNull") if key in found}
 
 
 def _parquet_signature(path: str) -> str:

@@ -18,6 +18,7 @@ _TAIL_BYTES = 8
 _MOST_FOOTER_BYTES = 1 << 30
 
 _SCHEMA = 2
+_KEY_VALUES = 5
 _FIELD_ID = 9
 
 
@@ -35,6 +36,14 @@ def signature(path: str) -> str:
         return stable_hash([[_described(field) for field in element.items()] for element in elements[1:]])
     except (IndexError, KeyError, TypeError, ValueError) as error:
         raise NotParquet("its footer cannot be understood") from error
+
+
+def noted(path: str, key: str) -> str | None:
+    """What the writer of the file has noted in it under a name of its own. Raises `NotParquet`."""
+    for pair in read_footer(path, until=_KEY_VALUES).get(_KEY_VALUES, []):
+        if pair.get(1) == key.encode() and isinstance(pair.get(2), bytes):
+            return str(pair[2].decode())
+    return None
 
 
 def read_footer(path: str, *, until: int | None = None) -> dict[int, Any]:
