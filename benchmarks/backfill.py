@@ -10,16 +10,19 @@ import os
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
 import samewise
 from samewise.run.session import LazySpark, SparkSettings
+from samewise.run.spark_conf import working_conf
 
 FIRST_DAY = date(2025, 1, 1)
-_WARM_UPS = 4
+_WARM_UPS = 6
+_TIMES_A_ROUND = 4
+"""How often a round does what takes a second or two: a single one would be at the mercy of whatever else goes on."""
 CASES = ("a loop by hand", "one job by hand", "samewise backfill")
 PIPELINE = """
 pipeline: {name}
@@ -44,29 +47,34 @@ class BackfillBench:
         self._make_days()
 
     def measure(self, rounds: int) -> dict[str, Any]:
-        """Seconds and ratios; the first round only warms the JVM."""
+        """Seconds and ratios; what comes first only warms the JVM."""
         seconds: dict[str, list[float]] = {name: [] for name in CASES}
         cpu: dict[str, list[float]] = {name: [] for name in CASES}
-        for number in range(_WARM_UPS):
-            # The loop's forty commits warm it; these two would be measured in a JVM that has hardly seen them.
-            self._one_job(f"warm_one_{number}")
-            self._backfill(f"warm_backfill_{number}", self._windows)
-        for number in range(rounds + 1):
-            work: dict[str, Callable[[], None]] = {
-                "a loop by hand": lambda number=number: self._loop(f"loop_{number}"),
-                "one job by hand": lambda number=number: self._one_job(f"one_{number}"),
-                "samewise backfill": lambda number=number: self._backfill(f"backfill_{number}", self._windows),
-            }
-            for name, act in work.items():
-                before = _cpu_seconds()
-                took = _timed(act)
-                used = _cpu_seconds() - before
-                told = f"{took:6.2f} s, {used:6.2f} s of CPU"
-                print(f"{self._windows} windows, round {number}  {name:18} {told}", flush=True)
-                if number:
+        names = [f"backfill_{number}" for number in range(_WARM_UPS + rounds * _TIMES_A_ROUND)]
+        with self._open(names) as project:
+            for number in range(_WARM_UPS):
+                # The loop's forty commits warm it; these two would be measured in a JVM that has hardly seen them.
+                self._one_job(f"one_{number}")
+                self._backfill(project, f"backfill_{number}", self._windows)
+            self._loop("warm_loop")
+            for number in range(_WARM_UPS, len(names)):
+                work: dict[str, Callable[[], None]] = {
+                    "one job by hand": lambda number=number: self._one_job(f"one_{number}"),
+                    "samewise backfill": lambda number=number: self._backfill(
+                        project, f"backfill_{number}", self._windows
+                    ),
+                }
+                if (number - _WARM_UPS) % _TIMES_A_ROUND == 0:
+                    work["a loop by hand"] = lambda number=number: self._loop(f"loop_{number}")
+                for name, act in work.items():
+                    before = _cpu_seconds()
+                    took = _timed(act)
+                    used = _cpu_seconds() - before
+                    told = f"{took:6.2f} s, {used:6.2f} s of CPU"
+                    print(f"{self._windows} windows, time {number}  {name:18} {told}", flush=True)
                     seconds[name].append(took)
                     cpu[name].append(used)
-            self._compare(number)
+            self._compare(_WARM_UPS)
         medians = {name: statistics.median(taken) for name, taken in seconds.items()}
         loop, one, ours = (medians[name] for name in CASES)
         wanted = [
@@ -79,10 +87,11 @@ class BackfillBench:
     def grow(self, counts: list[int]) -> list[dict[str, Any]]:
         """Seconds a window as the number of windows grows, each time into a new table."""
         found = []
-        for count in counts:
-            took = _timed(lambda count=count: self._backfill(f"grown_{count}", count))
-            found.append({"windows": count, "seconds": took, "per_window": took / count})
-            print(f"{count} windows of {self._rows:,} rows  {took:6.2f} s, {took / count:.3f} s each", flush=True)
+        with self._open([f"grown_{count}" for count in counts]) as project:
+            for count in counts:
+                took = _timed(lambda count=count: self._backfill(project, f"grown_{count}", count))
+                found.append({"windows": count, "seconds": took, "per_window": took / count})
+                print(f"{count} windows of {self._rows:,} rows  {took:6.2f} s, {took / count:.3f} s each", flush=True)
         return found
 
     def _make_days(self) -> None:
@@ -108,11 +117,15 @@ class BackfillBench:
         paths = [self._landing(at) for at in range(self._windows)]
         self._spark.read.parquet(*paths).write.format("delta").mode("overwrite").save(str(self._folder / name))
 
-    def _backfill(self, name: str, windows: int) -> None:
-        (self._project / "pipelines" / f"{name}.yaml").write_text(PIPELINE.format(name=name), encoding="utf-8")
-        with samewise.open_project(self._project, spark=self._spark) as project:
-            result = project.backfills.run(name, start=_day(0), end=_day(windows))
-            assert result.is_done, result.to_json()
+    def _open(self, names: Iterable[str]) -> samewise.Project:
+        """A project with a pipeline for each table. Open all the time, as the session is for whoever works by hand."""
+        for name in names:
+            (self._project / "pipelines" / f"{name}.yaml").write_text(PIPELINE.format(name=name), encoding="utf-8")
+        return samewise.open_project(self._project, spark=self._spark)
+
+    def _backfill(self, project: samewise.Project, name: str, windows: int) -> None:
+        result = project.backfills.run(name, start=_day(0), end=_day(windows))
+        assert result.is_done, result.to_json()
 
     def _landing(self, at: int) -> str:
         return str(self._project / "landing" / f"day={_day(at)}")
@@ -162,6 +175,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="samewise-bench-") as folder:
         settings = SparkSettings(log_dir=Path(folder) / "logs", conf={"spark.driver.memory": "4g"})
         spark = LazySpark(settings)()
+        # By hand, as Spark comes.
+        for key in working_conf("local[*]"):
+            spark.conf.unset(key)
         bench = BackfillBench(Path(folder) / "days", spark, windows=chosen.windows, rows=chosen.rows)
         figures = bench.measure(chosen.rounds)
         for row in figures["wanted"]:
