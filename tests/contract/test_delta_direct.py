@@ -244,16 +244,28 @@ def test_who_asks_for_deltas_writer_gets_it(table: Table) -> None:
 
 
 @pytest.fixture
-def optimized(spark: SparkSession) -> Iterator[None]:
-    spark.conf.set("spark.databricks.delta.optimizeWrite.enabled", "true")
-    yield
-    spark.conf.unset("spark.databricks.delta.optimizeWrite.enabled")
+def settings(spark: SparkSession) -> Iterator[dict[str, str]]:
+    """Settings of the session for the time of a test."""
+    found: dict[str, str] = {}
+    yield found
+    for key in found:
+        spark.conf.unset(key)
 
 
-@pytest.mark.usefixtures("optimized")
-def test_a_session_with_wishes_about_deltas_writer_gets_it(table: Table) -> None:
+@pytest.mark.parametrize("key", ["spark.databricks.delta.optimizeWrite.enabled", "spark.sql.parquet.writeLegacyFormat"])
+def test_a_session_with_wishes_about_deltas_writer_gets_it(table: Table, settings: dict[str, str], key: str) -> None:
+    settings[key] = "true"
+    table.spark.conf.set(key, "true")
     table.publish(25, [(1, 25)])
     assert not table.wrote_directly
+
+
+def test_a_session_with_wishes_about_new_tables_gets_them(table: Table, settings: dict[str, str]) -> None:
+    settings["spark.databricks.delta.properties.defaults.logRetentionDuration"] = "interval 9 days"
+    for key, value in settings.items():
+        table.spark.conf.set(key, value)
+    table.publish(25, [(1, 25)])
+    assert DeltaTable(table.folder).metadata().configuration["delta.logRetentionDuration"] == "interval 9 days"
 
 
 def test_a_new_column_is_left_to_deltas_writer_and_then_known(table: Table) -> None:

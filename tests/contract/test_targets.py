@@ -68,7 +68,7 @@ class Rig:
     keeps_versions: bool = True
     """Whether rows can be seen as they were before."""
     conflicts: bool = True
-    """Whether one of two commits at once must be made again. Otherwise one waits for the other."""
+    """Whether one of two commits at once must be made again. Otherwise one waits for the other, or comes after it."""
     folder: Path | None = None
     """Where the table lies, if a copy of that is the same table in another place."""
 
@@ -144,6 +144,7 @@ def delta_by_path(spark: SparkSession, folder: Path) -> Rig:
         read=lambda: spark.read.format("delta").load(str(place)),
         sql=lambda text: spark.sql(text.format(f"delta.`{place}`")),
         disown=lambda: spark.sql(f"ALTER TABLE delta.`{place}` {NO_OWNER}"),
+        conflicts=False,
         folder=place,
     )
 

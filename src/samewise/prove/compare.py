@@ -64,10 +64,22 @@ def compare(
     Rows are paired by `key`, else by columns that are unique in the clean table, else by what is equal in them.
     """
     before = clean_figures or measure(clean, key)
+    if _same_contents(before, found):
+        # The same rows: whatever is added up of them is the same, too.
+        return before, None
     after = measure(found, key)
     if same(before, after):
         return after, None
     return after, differing_rows(clean, found, before, after, key, examples)
+
+
+def _same_contents(clean: Figures, frame: DataFrame) -> bool:
+    """Whether number, columns and contents of the rows are those of the clean table, in as quick a pass as can be."""
+    fields = fields_of(frame)
+    if clean.schema != tuple((field.name, field.type) for field in fields):
+        return False
+    row = frame.selectExpr(*[f"{text} AS {name}" for name, text in _contents(fields).items()]).collect()[0].asDict()
+    return (clean.rows, clean.content) == (int(row["rows"]), _content(row))
 
 
 def _agree(before: ColumnFigures, after: ColumnFigures) -> bool:
@@ -85,6 +97,13 @@ def _named(fields: Sequence[Field], key: Sequence[str]) -> tuple[str, ...]:
 
 
 def _aggregates(fields: Sequence[Field]) -> dict[str, str]:
+    sql = _contents(fields)
+    for at, field in enumerate(fields):
+        sql |= _column_aggregates(at, field)
+    return sql
+
+
+def _contents(fields: Sequence[Field]) -> dict[str, str]:
     ordered = sorted(fields, key=lambda field: field.name.lower())
     values = [field.value for field in ordered]
     # Hashes pass over NULLs, so that (NULL, 'a') and ('a', NULL) would be the same row without these bits.
@@ -93,10 +112,7 @@ def _aggregates(fields: Sequence[Field]) -> dict[str, str]:
     back = ", ".join([*reversed(values), *nulls]) or "0"
     # The second is another algorithm over another order: what one of them cannot tell apart, the other does.
     second = f"(shiftleft(CAST(hash('samewise', {parts}) AS BIGINT), 32) ^ CAST(hash({back}) AS BIGINT))"
-    sql = {"rows": "count(*)", **_exact("a", f"xxhash64({parts})"), **_exact("b", second)}
-    for at, field in enumerate(fields):
-        sql |= _column_aggregates(at, field)
-    return sql
+    return {"rows": "count(*)", **_exact("a", f"xxhash64({parts})"), **_exact("b", second)}
 
 
 def _null_bits(fields: Sequence[Field]) -> str:

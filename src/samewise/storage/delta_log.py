@@ -149,7 +149,11 @@ class DeltaLog:
         with _reading(self._location):
             return self._table.transaction_version(app_id) or 0
 
-    def files(self, span: Span | None, version: int) -> list[LiveFile]:
+    def at(self, version: int) -> DeltaLog:
+        """The log as it was at a version. Raises `VersionGone`."""
+        return self if version == self._version else DeltaLog(self._location, self._at(version))
+
+    def files(self, span: Span | Spans | None, version: int) -> list[LiveFile]:
         table = self._at(version)
         with _reading(self._location):
             actions = table.get_add_actions(flatten=True)

@@ -51,7 +51,7 @@ def is_plain_type(type: str) -> bool:
     return _PLAIN_TYPE.fullmatch(type) is not None
 
 
-def create_table(location: str, schema: Schema, partition_by: Sequence[str], properties: Mapping[str, str]) -> None:
+def create_table(location: str, schema: Schema, partition_by: Sequence[str], properties: Mapping[str, str]) -> DeltaLog:
     """Make an empty table of plain types; one that is there stays as it is. Raises whatever delta-rs raises."""
     from deltalake import DeltaTable
     from deltalake import Schema as DeltaSchema
@@ -60,13 +60,22 @@ def create_table(location: str, schema: Schema, partition_by: Sequence[str], pro
         {"name": column.name, "type": _DELTA_NAMES.get(column.type, column.type), "nullable": True, "metadata": {}}
         for column in schema
     ]
-    DeltaTable.create(
-        local_path(location) if is_local(location) else location,
+    place = local_path(location) if is_local(location) else location
+    table = DeltaTable.create(
+        place,
         DeltaSchema.from_json(json.dumps({"type": "struct", "fields": fields})),
         mode="ignore",
         partition_by=list(partition_by) or None,
         configuration={CHECKPOINTS: str(_COMMITS_A_CHECKPOINT), **properties},
         raise_if_key_not_exists=False,
+    )
+    return DeltaLog(place, table)
+
+
+def add_files(log: DeltaLog, added: Sequence[NewFile]) -> None:
+    """Make files part of a table that nobody else writes to."""
+    log.table.create_write_transaction(
+        _add_actions(added), "append", log.table.schema(), partition_by=list(log.partition_columns) or None
     )
 
 
@@ -78,13 +87,10 @@ def commit(log: DeltaLog, stamp: Stamp, added: Sequence[NewFile], removed: Seque
     """
     from deltalake import CommitProperties, Transaction
     from deltalake.exceptions import CommitFailedError
-    from deltalake.transaction import AddAction, RemoveAction
+    from deltalake.transaction import RemoveAction
 
     now_ms = time.time_ns() // 1_000_000
-    actions: list[Any] = [
-        AddAction(file.path, file.size_bytes, file.partition, file.changed_at_ms, True, file.statistics)
-        for file in added
-    ]
+    actions: list[Any] = _add_actions(added)
     actions += [
         RemoveAction(file.path, True, now_ms, size=file.size_bytes, partition_values=dict(file.partition))
         for file in removed
@@ -113,3 +119,12 @@ def commit(log: DeltaLog, stamp: Stamp, added: Sequence[NewFile], removed: Seque
         raise Conflict(f"another commit came first: {error}") from error
     except Exception as error:
         raise MayHaveLanded(f"the entry in the table's log may be written or not: {error}") from error
+
+
+def _add_actions(files: Sequence[NewFile]) -> list[Any]:
+    from deltalake.transaction import AddAction
+
+    return [
+        AddAction(file.path, file.size_bytes, file.partition, file.changed_at_ms, True, file.statistics)
+        for file in files
+    ]

@@ -28,10 +28,11 @@ from samewise.targets.delta_direct import (
     burn_directly,
     ground_for,
     is_plain_schema,
-    leaves_it_to_us,
+    makes_plain_tables,
     publish_directly,
+    writes_plain_files,
 )
-from samewise.targets.delta_fresh import is_empty, measure_files
+from samewise.targets.delta_fresh import is_empty, measure_files, plain_rows
 from samewise.targets.delta_keyed import classified, merge_statement, version_text, with_files
 from samewise.targets.delta_make import (
     ADOPTED,
@@ -249,8 +250,12 @@ class DeltaTarget:
         return classified(rows, table, keyed, batch, self._floor(keyed))
 
     def rows(self, span: Span | None) -> DataFrame | None:
-        if self._fresh_head() is None:
+        head = self._fresh_head()
+        if head is None:
             return None
+        found = plain_rows(self._spark(), self._log, span, head.version)
+        if found is not None:
+            return found
         table = self._spark().read.format("delta").load(self._path())
         return table if span is None else table.where(span.sql)
 
@@ -281,10 +286,9 @@ class DeltaTarget:
         return 0 if found is None or found["epoch"] is None else int(found["epoch"])
 
     def measure(self, span: Span | None, version: int) -> Measures:
-        reader = self._spark().read.format("delta").option("versionAsOf", version)
-        rows = reader.load(self._path())
-        if span is not None:
-            rows = rows.where(span.sql)
+        rows = plain_rows(self._spark(), self._read_log(), span, version)
+        if rows is None:
+            rows = self._at(version) if span is None else self._at(version).where(span.sql)
         expressions = measure_expressions(schema_of(rows))
         found = rows.selectExpr(*[f"{sql} AS {quote(name)}" for name, sql in expressions.items()]).first()
         assert found is not None
@@ -389,7 +393,8 @@ class DeltaTarget:
     def _create_directly(self, schema: Schema, owner: Owner, partition_by: Sequence[str], *, keyed: bool) -> bool:
         """Create a plain table without asking Spark; False where that is for Spark to do."""
         assert self._location is not None
-        if (keyed and self._deletion_vectors) or not is_plain_schema(schema, partition_by):
+        plain = is_plain_schema(schema, partition_by) and makes_plain_tables(self._spark())
+        if not plain or (keyed and self._deletion_vectors):
             return False
         try:
             create_table(self._location, schema, partition_by, first_properties(schema, owner, keyed=keyed))
@@ -460,7 +465,7 @@ class DeltaTarget:
     def _is_direct(self) -> bool:
         """Whether its files may, too."""
         if self._is_plain_place and self._has_plain_session is None:
-            self._has_plain_session = leaves_it_to_us(self._spark())
+            self._has_plain_session = writes_plain_files(self._spark())
         return self._is_plain_place and bool(self._has_plain_session)
 
     def _ground(self, columns: Schema, write: Write) -> Ground | None:

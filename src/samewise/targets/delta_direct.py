@@ -35,7 +35,7 @@ from samewise.storage.files import (
     spark_folder,
     spark_path,
 )
-from samewise.storage.parquet_stats import ColumnBounds, read_rows
+from samewise.storage.parquet_stats import ColumnBounds, FileRows, read_rows
 from samewise.storage.stats_text import statistics_text
 from samewise.targets.delta_commit import outside_window
 from samewise.targets.delta_keyed import COUNTED_COLUMNS, DELTAS_DEFAULT
@@ -63,13 +63,14 @@ _HARMLESS = frozenset(
     }
 )
 """Settings of a table that ask nothing of who writes its files. One that is not known may."""
-_SPARKS_OWN = (
-    "spark.databricks.delta.properties.defaults.",
-    "spark.databricks.delta.optimizeWrite.",
-    "spark.databricks.delta.autoCompact.",
+_OTHER_FILES = (
+    "spark.databricks.delta.optimizeWrite.enabled",
+    "spark.databricks.delta.autoCompact.enabled",
     "spark.sql.parquet.writeLegacyFormat",
 )
-"""Settings of a session by which Delta's own writer would write other files, or make another table."""
+"""Settings of a session by which Delta's own writer would write other files."""
+_OTHER_TABLES = "spark.databricks.delta.properties.defaults."
+"""And by which it would make another table."""
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9_.=-]+(/[A-Za-z0-9_.=-]+)*")
 """Written the same in the log, in a list of files and on the disk."""
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_]+")
@@ -111,10 +112,14 @@ class Ground:
         )
 
 
-def leaves_it_to_us(spark: SparkSession) -> bool:
+def writes_plain_files(spark: SparkSession) -> bool:
     """Whether nothing in the session's settings is meant for Delta's own writer."""
-    settings = spark.conf.getAll
-    return not any(key.startswith(_SPARKS_OWN) and value != "false" for key, value in settings.items())
+    return all(str(spark.conf.get(key, "false")).lower() in ("false", "none") for key in _OTHER_FILES)
+
+
+def makes_plain_tables(spark: SparkSession) -> bool:
+    """Whether new tables of this session are to have no properties but their own."""
+    return not any(key.startswith(_OTHER_TABLES) for key in spark.conf.getAll)
 
 
 def is_plain_schema(schema: Schema, partition_by: Sequence[str]) -> bool:
@@ -215,12 +220,17 @@ def _has_plain_protocol(log: DeltaLog) -> bool:
     return plain and is_local(log.location)
 
 
-def _is_plain(log: DeltaLog, columns: Schema, write: Write) -> bool:
+def is_plain_table(log: DeltaLog) -> bool:
+    """Whether there is nothing to the table but its files: no rule, no setting, no feature that its writers keep."""
     if not _has_plain_protocol(log) or not is_plain_schema(log.schema, log.partition_columns):
         return False
-    # NOT NULL, a default, a generated or an identity column, VARCHAR: rules that Delta's own writer keeps.
+    # NOT NULL, a default, a generated or an identity column, VARCHAR.
     fields = json.loads(log.table.schema().to_json())["fields"]
-    if any(field["metadata"] or not field["nullable"] for field in fields):
+    return not any(field["metadata"] or not field["nullable"] for field in fields)
+
+
+def _is_plain(log: DeltaLog, columns: Schema, write: Write) -> bool:
+    if not is_plain_table(log):
         return False
     there = {column.name: column.type for column in log.schema}
     same = all(there.get(column.name) == column.type for column in columns)
@@ -246,7 +256,6 @@ def _new_files(log: DeltaLog, folder: str, write: Write, spark: SparkSession) ->
             kept="the target is untouched",
             next_step="set `target.writer: spark`; better, name a place that Spark and this machine share",
         )
-    counted = int(log.properties.get(COUNTED_COLUMNS, DELTAS_DEFAULT))
     added: list[NewFile] = []
     doubtful: list[str] = []
     for file in list_files(f"{escape(place)}/**"):
@@ -262,10 +271,7 @@ def _new_files(log: DeltaLog, folder: str, write: Write, spark: SparkSession) ->
                 raise outside_window()
             if within is None:
                 doubtful.append(file.path)
-        # The first ones of the table, as Delta counts them; those that are in the folder's name it leaves out.
-        names = [column.name for column in schema if column.name not in partition]
-        statistics = statistics_text(found, names if counted < 0 else names[:counted])
-        added.append(NewFile(path, file.size_bytes, found.rows, int(file.version) // 1_000_000, statistics, partition))
+        added.append(_new_file(log, path, found, file.size_bytes, int(file.version)))
     if doubtful:
         assert isinstance(write.span, Span)
         strays = spark.read.parquet(*map(spark_path, doubtful)).where(f"NOT coalesce({write.span.sql}, false)")
@@ -274,6 +280,27 @@ def _new_files(log: DeltaLog, folder: str, write: Write, spark: SparkSession) ->
     remove_tree(join(place, "_SUCCESS"))
     remove_if_empty(place)
     return added
+
+
+def known_files(log: DeltaLog, files: Sequence[LiveFile]) -> list[NewFile]:
+    """Files of a plain table, as the log of another table is to know them that has them under the same names."""
+    found: list[NewFile] = []
+    for file in files:
+        if not _PLAIN_PATH.fullmatch(file.path) or len(_partition_of(file.path, log)) < len(log.partition_columns):
+            raise ValueError(f"a path that does not say all by itself: {file.path}")
+        there = local_path(join(log.location, file.path))
+        rows = read_rows(there, log.schema)
+        found.append(_new_file(log, file.path, rows, file.size_bytes, os.stat(there).st_mtime_ns))
+    return found
+
+
+def _new_file(log: DeltaLog, path: str, found: FileRows, size_bytes: int, changed_at_ns: int) -> NewFile:
+    partition = _partition_of(path, log)
+    # Of the first columns of the table, as Delta counts them; those that are in the folder's name it leaves out.
+    counted = int(log.properties.get(COUNTED_COLUMNS, DELTAS_DEFAULT))
+    names = [column.name for column in log.schema if column.name not in partition]
+    statistics = statistics_text(found, names if counted < 0 else names[:counted])
+    return NewFile(path, size_bytes, found.rows, changed_at_ns // 1_000_000, statistics, partition)
 
 
 def _partition_of(path: str, log: DeltaLog) -> dict[str, str | None]:

@@ -14,11 +14,13 @@ from samewise.core.ids import stable_hash
 from samewise.core.ports import Spark
 from samewise.core.records import Owner
 from samewise.core.sql import Span
-from samewise.storage.delta_log import CannotRead, DeltaLog
+from samewise.storage.delta_log import CannotRead, DeltaLog, VersionGone
+from samewise.storage.delta_writer import add_files, create_table
 from samewise.storage.files import is_local, local_path, spark_folder
 from samewise.targets.delta import DeltaTarget
-from samewise.targets.delta_fresh import rows_of
-from samewise.targets.delta_make import owner_properties
+from samewise.targets.delta_direct import is_plain_table, known_files
+from samewise.targets.delta_fresh import plain_rows, rows_of
+from samewise.targets.delta_make import owned_by, owner_properties
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 _PLAIN = {"commitInfo", "metaData", "protocol", "add"}
 _FEW_FILES = 50
 """More are not listed in a checksum by Delta either."""
+_FEW_LINKS = 1000
 
 
 def clone(
@@ -38,6 +41,8 @@ def clone(
     """
     if not real.exists():
         return True
+    if (whole := _link(real, fork, owner, before)) is not None:
+        return whole
     found = bool(before) and _clone_whole(real, fork, owner, spark, f" VERSION AS OF {(before or 0) - 1}")
     if not found:
         if before and or_none:
@@ -46,6 +51,37 @@ def clone(
     if fork.folder is not None and is_local(fork.folder):
         _sum_up(Path(local_path(fork.folder)) / "_delta_log")
     return found or not before
+
+
+def _link(real: DeltaTarget, fork: DeltaTarget, owner: Owner, before: int | None) -> bool | None:
+    """The same without Spark, for a plain table on this machine whose files can be linked: True where it was done,
+    and None where Delta's clone has to.
+
+    Nobody changes a file of a Delta table: a second name for it is as good as a copy.
+    """
+    if real.folder is None or fork.folder is None or not is_local(real.folder) or not is_local(fork.folder):
+        return None
+    try:
+        log = DeltaLog.open(real.folder)
+        then = None if log is None else log.at(log.version if not before else before - 1)
+        files = [] if then is None else then.files(None, then.version)
+    except (CannotRead, VersionGone):
+        return None
+    if then is None or not is_plain_table(then) or len(files) > _FEW_LINKS:
+        return None
+    properties = then.properties | owned_by(owner)
+    old, new = local_path(real.folder), local_path(fork.folder)
+    try:
+        for file in files:
+            os.makedirs(os.path.dirname(os.path.join(new, file.path)), exist_ok=True)
+            os.link(os.path.join(old, file.path), os.path.join(new, file.path))
+        made = create_table(fork.folder, then.schema, then.partition_columns, properties)
+        if files:
+            add_files(made, known_files(then, files))
+    except Exception:  # Another disk, a file that VACUUM has taken: a clone needs no links, or says what is wrong.
+        _drop(fork)
+        return None
+    return True
 
 
 def _clone_whole(real: DeltaTarget, fork: DeltaTarget, owner: Owner, spark: Spark, version: str) -> bool:
@@ -110,18 +146,9 @@ def copy(old: str, new: str, spark: Spark) -> None:
 
 
 def rows(fork: DeltaTarget, spark: Spark) -> DataFrame | None:
-    """The rows of a fork, read from the files that its log names; None where Delta itself has to be asked.
-
-    Of a log that it has not seen before Delta makes a table first, and for a small one that takes longer than the rest.
-    """
-    log, folder = _log(fork), fork.folder
-    if log is None or folder is None:
-        return None
-    try:
-        files = log.files(None, log.version)
-    except CannotRead:
-        return None
-    return None if any(file.mark for file in files) else _rows_in(log, folder, [file.path for file in files], spark)
+    """The rows of a fork, read from the files that its log names; None where Delta itself has to be asked."""
+    log = _log(fork)
+    return None if log is None else plain_rows(spark(), log, None, log.version)
 
 
 @dataclass(frozen=True, slots=True)

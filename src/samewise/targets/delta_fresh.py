@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
-from samewise.core.sql import AT, Spans, quote
+from samewise.core.sql import AT, Span, Spans, quote
 from samewise.storage.commit_files import added_files
-from samewise.storage.delta_log import CannotRead, DeltaLog, Log
-from samewise.storage.files import spark_path
+from samewise.storage.delta_log import CannotRead, DeltaLog, Log, VersionGone
+from samewise.storage.files import is_local, local_path, spark_path
 from samewise.storage.frames import measure_by, schema_of
 
 if TYPE_CHECKING:
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 _MAPPING = "delta.columnMapping.mode"
 _WIDENING = "delta.enableTypeWidening"
+_MOST_FILES = 1000
+"""More are for Delta to find and to read."""
 _FLAT = re.compile(r"[a-z_]+(\(\d+(,\d+)?\))?")
 
 
@@ -45,6 +49,27 @@ def measure_files(spark: SparkSession, location: str, log: Log, spans: Spans, ve
     return measure_by(rows.selectExpr("*", f"{spans.number} AS {AT}"), schema_of(rows), len(spans.parts))
 
 
+def plain_rows(spark: SparkSession, log: Log | None, span: Span | Spans | None, version: int) -> DataFrame | None:
+    """The rows of `span` at a version, read from the files that the log names; None where Delta itself has to be asked.
+
+    Of a log that it has not seen before Delta makes a table first, and for a small one that takes longer than the rest.
+    """
+    if not isinstance(log, DeltaLog) or not is_local(log.location):
+        return None
+    try:
+        then = log.at(version)
+        files = [] if then.partition_columns else then.files(span, version)
+        if then.partition_columns or len(files) > _MOST_FILES or any(file.mark for file in files):
+            return None
+    except (CannotRead, VersionGone):
+        return None
+    paths = [unquote(local_path(os.path.join(log.location, file.path))) for file in files]
+    if not all(os.path.isfile(path) for path in paths):
+        return None
+    found = rows_of(spark, then, paths)
+    return found if found is None or span is None else found.where(span.sql)
+
+
 def rows_of(spark: SparkSession, log: Log, files: Sequence[str]) -> DataFrame | None:
     """The rows of some of a table's files; None where a file alone does not say what its rows are.
 
@@ -56,6 +81,8 @@ def rows_of(spark: SparkSession, log: Log, files: Sequence[str]) -> DataFrame | 
     widened = log.properties.get(_WIDENING, "false").lower() == "true"
     if renamed or widened or not all(_FLAT.fullmatch(column.type) for column in schema):
         return None
+    if not files:
+        return spark.createDataFrame([], _ddl(schema))
     reader = spark.read.schema(_ddl(schema)).option("recursiveFileLookup", "true")
     reader = reader.option("ignoreCorruptFiles", "false").option("ignoreMissingFiles", "false")
     return reader.parquet(*[spark_path(file) for file in files])

@@ -45,7 +45,7 @@ def create_statement(
 
 def first_properties(schema: Schema, owner: Owner, *, keyed: bool) -> dict[str, str]:
     """What a new table of this owner is told about itself."""
-    properties = _owned_by(owner)
+    properties = owned_by(owner)
     if keyed:
         properties[_ISOLATION] = _SERIALIZABLE
         if (counted := counted_columns(schema)) is not None:
@@ -55,7 +55,7 @@ def first_properties(schema: Schema, owner: Owner, *, keyed: bool) -> dict[str, 
 
 def own_statement(reference: str, owner: Owner, *, adopted: bool) -> str:
     """Give the table to an owner, whoever it was before."""
-    return set_statement(reference, _owned_by(owner) | ({ADOPTED: "true"} if adopted else {}))
+    return set_statement(reference, owned_by(owner) | ({ADOPTED: "true"} if adopted else {}))
 
 
 def key_statements(reference: str, wanted: Schema, there: Schema, properties: Mapping[str, str]) -> list[str]:
@@ -84,7 +84,7 @@ def columns_text(columns: Schema | Sequence[Column]) -> str:
 
 def owner_properties(owner: Owner) -> str:
     """The table properties that name the owner, for a statement."""
-    return _pairs(_owned_by(owner))
+    return _pairs(owned_by(owner))
 
 
 def owner_in(properties: Mapping[str, str]) -> Owner | None:
@@ -96,7 +96,8 @@ def owner_in(properties: Mapping[str, str]) -> Owner | None:
     return Owner(store, pipeline, name, properties.get(_PLACE, ""))
 
 
-def _owned_by(owner: Owner) -> dict[str, str]:
+def owned_by(owner: Owner) -> dict[str, str]:
+    """The table properties that name the owner."""
     return {_STORE: owner.store_id, _OWNER: f"{owner.pipeline}/{owner.task}", _PLACE: owner.place}
 
 
