@@ -93,7 +93,8 @@ def test_two_first_loads_at_once_make_one_table(shop: Shop, spark: SparkSession,
 def test_a_table_that_is_half_made_by_another_run_is_waited_for(
     shop: Shop, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # The log's folder is there before its first commit is; that is when a second CREATE TABLE fails.
+    # The log's folder is there before its first commit is; that is when a second CREATE TABLE of Spark's fails.
+    shop.pipeline({"target.writer": "spark"})
     shop.orders()
     place = shop.root / "warehouse" / "orders"
     create, tries = DeltaTarget._create, []
