@@ -100,7 +100,7 @@ def _kill_soon(project: Project, running: Command, chance: random.Random) -> Non
     before, kill_at = len(_landed(project)), time.monotonic() + chance.uniform(0.3, 4.0)
     while time.monotonic() < kill_at and len(_landed(project)) == before:
         time.sleep(0.02)
-    time.sleep(chance.uniform(0.0, 0.4))
+    time.sleep(chance.uniform(0.0, 0.1))
     with suppress(ProcessLookupError):
         os.kill(running.pid, signal.SIGKILL)
 
