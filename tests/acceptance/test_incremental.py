@@ -652,7 +652,7 @@ def _delete(shop: Shop) -> None:
 def _restore(shop: Shop) -> None:
     """Back to what the first run left."""
     table = DeltaTable(shop.root / "warehouse" / "orders")
-    landed = [commit["version"] for commit in table.history() if commit["operation"] == "MERGE"]
+    landed = [commit["version"] for commit in table.history() if commit["operation"] in ("MERGE", "WRITE")]
     table.restore(min(landed))
 
 
