@@ -104,13 +104,16 @@ def test_a_run_that_may_be_tried_again_stages_anew(
 ) -> None:
     shop.pipeline({**MERGED, "retries": {"attempts": 2, "backoff": "20ms"}})
     shop.orders()
-    # What is compared with the target is staged a second time: those of the rows that change it.
+    # What is compared with the target is staged a second time: those of the rows that change it. The first rows of all
+    # are compared with nothing.
+    shop.orders([(7, "1.00", "sent")], day=NEXT_DAY)
+    assert shop.run(window=NEXT_DAY).code == 0
     at(Failpoint.COMMITTING, lambda: tamper(shop, where="changes/*.parquet"))
 
     done = shop.run()
 
     assert (done.code, done.window["attempt"], done.window["generation"]) == (0, 2, 1), done.text
-    assert shop.rows(spark, "status") == [("new",), ("paid",)]
+    assert shop.rows(spark, "status") == [("new",), ("paid",), ("sent",)]
 
 
 @pytest.mark.parametrize("how", [STAGED, MERGED], ids=["by window", "by key"])
